@@ -1,0 +1,32 @@
+# What every target is compiled with.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+set(REMORA_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
+
+find_program(REMORA_CCACHE ccache)
+if(REMORA_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${REMORA_CCACHE})
+endif()
+
+add_library(remora_options INTERFACE)
+target_compile_options(remora_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Werror -fno-omit-frame-pointer)
+target_include_directories(remora_options INTERFACE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+if(REMORA_SANITIZE)
+  target_compile_options(remora_options INTERFACE
+    -fsanitize=${REMORA_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(remora_options INTERFACE -fsanitize=${REMORA_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PMEM2 REQUIRED IMPORTED_TARGET libpmem2)
+find_library(ISAL_LIBRARY isal REQUIRED)

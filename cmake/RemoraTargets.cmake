@@ -1,0 +1,27 @@
+# remora_layer(NAME SOURCES ... TESTS ... USES ...)
+#
+# One layer of the house: the static library remora_NAME, and, from TESTS, the program NAME_test.
+# USES names the layers below (by their short names) and any imported target.
+function(remora_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;TESTS;USES" ${ARGN})
+  add_library(remora_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(remora_${name} PUBLIC remora_options)
+  foreach(use IN LISTS ARG_USES)
+    if(TARGET remora_${use})
+      target_link_libraries(remora_${name} PUBLIC remora_${use})
+    else()
+      target_link_libraries(remora_${name} PUBLIC ${use})
+    endif()
+  endforeach()
+  if(ARG_TESTS)
+    remora_test(${name}_test SOURCES ${ARG_TESTS} USES remora_${name})
+  endif()
+endfunction()
+
+# remora_test(NAME SOURCES ... USES ...): a GoogleTest program, each of its cases known to ctest.
+function(remora_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

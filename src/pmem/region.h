@@ -1,0 +1,94 @@
+// Region: a range of memory that can be made persistent, and the words in which all of Remora asks
+// for it. What stands behind one (a DAX mapping, an ordinary file, plain memory, the crash world)
+// is chosen once, when it is opened.
+//
+//   flush   takes these lines, as they are now, on their way to the medium. No order, no promise.
+//   drain   closes what this actor flushed so far and returns a Ticket for it.
+//   ticket  is persistent once everything flushed before its drain would survive a power cut.
+//
+// On byte and cache-line media a ticket is persistent when drain returns. On page media (an
+// ordinary file) it becomes so with the next group commit: many tickets share one msync. Code that
+// needs order between two writes therefore waits for the first ticket before it makes the second
+// write, or writes in such a way that recovery needs no order (checksums).
+//
+// Threads: flush, drain and copy may be called by any thread, on ranges that no other thread is
+// changing; a drain covers at least what the calling thread flushed.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace remora {
+
+// The place in the source that asked for persistence. Every call carries its own, so that the crash
+// world can mute one call at a time. Helpers take a Site from their caller and pass it on.
+using Site = std::source_location;
+
+// The smallest unit that the medium makes persistent, in the sense of libpmem2.
+enum class Granularity : std::uint8_t {
+  byte,        // CPU caches are inside the persistence domain: visible is persistent
+  cache_line,  // lines must be written back
+  page,        // pages must be written by the operating system
+};
+
+std::string_view to_string(Granularity granularity);
+
+struct Ticket {
+  std::uint64_t commit = 0;  // 0: persistent already
+};
+
+// How a region is made persistent, and why in that way: for people.
+struct Strategy {
+  Granularity granularity = Granularity::cache_line;
+  bool survives_power_cut = false;
+  std::string method;  // "clwb + sfence", "msync, group commit"
+  std::string reason;  // why this method, and why it does or does not survive
+};
+
+class Region {
+ public:
+  Region() = default;
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  virtual ~Region() = default;
+
+  virtual Bytes bytes() = 0;
+  virtual const Strategy& strategy() const = 0;
+
+  std::byte* data() { return bytes().data(); }
+  std::size_t size() { return bytes().size(); }
+  Granularity granularity() const { return strategy().granularity; }
+
+  // Starts the way of `range` to the medium, as it is at this moment. The range must lie within
+  // bytes(); an empty one does nothing.
+  virtual void flush(ConstBytes range, Site site = Site::current()) = 0;
+
+  // The ticket for all that was flushed before.
+  [[nodiscard]] virtual Ticket drain(Site site = Site::current()) = 0;
+
+  // Copies and flushes, past the caches where that is faster. The ranges must not overlap.
+  virtual void copy(std::byte* to, ConstBytes from, Site site = Site::current()) = 0;
+
+  // flush and drain.
+  [[nodiscard]] Ticket persist(ConstBytes range, Site site = Site::current()) {
+    flush(range, site);
+    return drain(site);
+  }
+
+  // Whether the ticket is persistent. Never blocks. False for ever once the region has failed.
+  virtual bool persistent(Ticket ticket) const = 0;
+
+  // Blocks until the ticket is persistent, committing if need be. A failure is final: the region
+  // takes no further commits, since after a failed write-back nobody knows what the medium holds.
+  [[nodiscard]] virtual Status wait(Ticket ticket) = 0;
+
+  // Asks for a commit of the ticket without blocking; persistent() will tell.
+  virtual void request(Ticket ticket) = 0;
+};
+
+}  // namespace remora
