@@ -1,0 +1,238 @@
+#include "pmem/allocator.h"
+
+#include <bit>
+#include <string>
+
+#include "base/check.h"
+
+namespace remora {
+
+using pool_format::block_bytes;
+using pool_format::BlockEntry;
+using pool_format::blocks_per_group;
+using pool_format::ChunkHead;
+using pool_format::ChunkKind;
+
+void WordSet::put(Offset place, std::uint64_t value) {
+  for (pool_format::Write& write : std::span(writes_.data(), count_)) {
+    if (write.place == place) {
+      write.value = value;
+      return;
+    }
+  }
+  REMORA_CHECK(count_ < writes_.size(), "a transaction outgrew its log record");
+  writes_[count_++] = {place, value};
+}
+
+std::uint64_t Allocator::Chunk::all_bits() const {
+  return head.kind == ChunkKind::run ? 1 : size_classes[head.size_class].all_bits();
+}
+
+std::uint64_t Allocator::Chunk::object_bytes() const {
+  return head.kind == ChunkKind::run ? head.blocks * block_bytes
+                                     : size_classes[head.size_class].object_bytes;
+}
+
+std::uint64_t Allocator::Chunk::detail() const {
+  return head.kind == ChunkKind::run ? (live == 0 ? 0 : run_bytes) : live;
+}
+
+Allocator::Allocator(const pool_format::Header& header)
+    : header_(header), summary_((header.table - header.summary) / word_bytes) {}
+
+Offset Allocator::place_of(std::uint64_t block) const {
+  return header_.blocks + block * block_bytes;
+}
+
+Offset Allocator::entry_of(std::uint64_t block) const {
+  return header_.table + block * sizeof(BlockEntry);
+}
+
+Result<Offset> Allocator::reserve(std::uint64_t size_bytes) {
+  if (size_bytes == 0 || size_bytes > largest_object_bytes) {
+    return Status(Code::invalid_argument, "an object of " + std::to_string(size_bytes) +
+                                              " bytes cannot be; the limits are 1 and " +
+                                              std::to_string(largest_object_bytes));
+  }
+  const std::size_t size_class = size_class_for(size_bytes);
+  return size_class < size_classes.size() ? reserve_slot(size_class) : reserve_run(size_bytes);
+}
+
+Result<Offset> Allocator::reserve_slot(std::size_t size_class) {
+  std::vector<std::uint64_t>& candidates = with_room_[size_class];
+  while (!candidates.empty()) {
+    const auto chunk = chunks_.find(candidates.back());
+    if (chunk != chunks_.end() && chunk->second.listed &&
+        chunk->second.head.kind == ChunkKind::slots &&
+        chunk->second.head.size_class == size_class) {
+      const std::uint64_t room = chunk->second.all_bits() & ~chunk->second.held;
+      if (room != 0) {
+        const auto index = static_cast<std::uint64_t>(std::countr_zero(room));
+        chunk->second.held |= std::uint64_t{1} << index;
+        return place_of(chunk->first) + index * chunk->second.object_bytes();
+      }
+      chunk->second.listed = false;
+    }
+    candidates.pop_back();
+  }
+  const std::uint32_t blocks = size_classes[size_class].blocks;
+  const std::optional<std::uint64_t> block = extents_.take(blocks);
+  if (!block) {
+    return Status(Code::no_space, "the pool is full");
+  }
+  Chunk fresh;
+  fresh.head = {ChunkKind::slots, static_cast<std::uint8_t>(size_class), blocks};
+  fresh.held = 1;
+  list(chunks_.emplace(*block, fresh).first);
+  return place_of(*block);
+}
+
+Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes) {
+  const auto blocks = static_cast<std::uint32_t>(round_up(size_bytes, block_bytes) / block_bytes);
+  const std::optional<std::uint64_t> block = extents_.take(blocks);
+  if (!block) {
+    return Status(Code::no_space,
+                  "the pool has no " + std::to_string(blocks) + " blocks in one piece left");
+  }
+  Chunk fresh;
+  fresh.head = {ChunkKind::run, 0, blocks};
+  fresh.held = 1;
+  fresh.run_bytes = size_bytes;
+  chunks_.emplace(*block, fresh);
+  return place_of(*block);
+}
+
+void Allocator::list(Chunks::iterator chunk) {
+  if (!chunk->second.listed && chunk->second.head.kind == ChunkKind::slots) {
+    chunk->second.listed = true;
+    with_room_[chunk->second.head.size_class].push_back(chunk->first);
+  }
+}
+
+Allocator::Chunks::iterator Allocator::chunk_at(Offset offset) const {
+  if (offset < header_.blocks || offset >= header_.blocks + header_.block_count * block_bytes) {
+    return chunks_.end();
+  }
+  const std::uint64_t block = (offset - header_.blocks) / block_bytes;
+  auto chunk = chunks_.upper_bound(block);
+  if (chunk == chunks_.begin()) {
+    return chunks_.end();
+  }
+  --chunk;
+  return block < chunk->first + chunk->second.head.blocks ? chunk : chunks_.end();
+}
+
+Allocator::Slot Allocator::find(Offset offset) const {
+  const Chunks::iterator chunk = chunk_at(offset);
+  if (chunk == chunks_.end()) {
+    return {chunk, 0};
+  }
+  const std::uint64_t inside = offset - place_of(chunk->first);
+  const std::uint64_t object_bytes = chunk->second.object_bytes();
+  return {chunk, inside % object_bytes == 0 ? std::uint64_t{1} << (inside / object_bytes) : 0};
+}
+
+bool Allocator::is_reserved(Offset offset) const {
+  const Slot slot = find(offset);
+  if (slot.bit == 0) {
+    return false;
+  }
+  const Chunk& chunk = slot.chunk->second;
+  return (chunk.held & ~chunk.live & ~chunk.waiting & slot.bit) != 0;
+}
+
+Offset Allocator::object_at(Offset offset) const {
+  const Chunks::iterator chunk = chunk_at(offset);
+  if (chunk == chunks_.end()) {
+    return 0;
+  }
+  const std::uint64_t inside = offset - place_of(chunk->first);
+  return offset - inside % chunk->second.object_bytes();
+}
+
+bool Allocator::is_live(Offset offset) const {
+  const Slot slot = find(offset);
+  return slot.bit != 0 && (slot.chunk->second.live & slot.bit) != 0;
+}
+
+std::uint64_t Allocator::capacity_bytes(Offset offset) const {
+  const Slot slot = find(offset);
+  REMORA_CHECK(slot.bit != 0, "asked for the size of something that is no object");
+  return slot.chunk->second.object_bytes();
+}
+
+// Keeps the summary bit of a block's group: set while the group has the first block of any chunk
+// with live objects.
+void Allocator::count_head(std::uint64_t block, bool added, WordSet& words) {
+  const std::uint64_t group = block / blocks_per_group;
+  std::uint32_t& heads = heads_in_group_[group];
+  const bool had_some = heads != 0;
+  heads = added ? heads + 1 : heads - 1;
+  if (had_some == (heads != 0)) {
+    return;
+  }
+  if (!added) {
+    heads_in_group_.erase(group);
+  }
+  std::uint64_t& word = summary_[group / 64];
+  word ^= std::uint64_t{1} << (group % 64);
+  words.put(header_.summary + group / 64 * word_bytes, word);
+}
+
+void Allocator::publish(Offset offset, WordSet& words) {
+  const Slot slot = find(offset);
+  REMORA_CHECK(slot.bit != 0 && is_reserved(offset), "published an object that is not reserved");
+  Chunk& chunk = slot.chunk->second;
+  const std::uint64_t block = slot.chunk->first;
+  if (chunk.live == 0) {
+    words.put(entry_of(block) + offsetof(BlockEntry, head), chunk.head.word());
+    count_head(block, true, words);
+  }
+  chunk.live |= slot.bit;
+  words.put(entry_of(block) + offsetof(BlockEntry, detail), chunk.detail());
+  ++live_objects_;
+  live_bytes_ += chunk.object_bytes();
+}
+
+void Allocator::retract(Offset offset, WordSet& words) {
+  const Slot slot = find(offset);
+  REMORA_CHECK(slot.bit != 0 && is_live(offset), "retracted an object that is not live");
+  Chunk& chunk = slot.chunk->second;
+  const std::uint64_t block = slot.chunk->first;
+  chunk.live &= ~slot.bit;
+  chunk.waiting |= slot.bit;
+  words.put(entry_of(block) + offsetof(BlockEntry, detail), chunk.detail());
+  if (chunk.live == 0) {
+    words.put(entry_of(block) + offsetof(BlockEntry, head), 0);
+    count_head(block, false, words);
+  }
+  --live_objects_;
+  live_bytes_ -= chunk.object_bytes();
+}
+
+void Allocator::release(Offset offset) {
+  const Slot slot = find(offset);
+  REMORA_CHECK(slot.bit != 0, "released something that is no object");
+  Chunk& chunk = slot.chunk->second;
+  REMORA_CHECK((chunk.held & ~chunk.live & slot.bit) != 0, "released an object that is not held");
+  chunk.held &= ~slot.bit;
+  chunk.waiting &= ~slot.bit;
+  if (chunk.held == 0) {
+    extents_.give(slot.chunk->first, chunk.head.blocks);
+    chunks_.erase(slot.chunk);
+  } else {
+    list(slot.chunk);
+  }
+}
+
+void Allocator::for_each_live(
+    const std::function<void(Offset offset, std::uint64_t capacity_bytes)>& visit) const {
+  for (const auto& [block, chunk] : chunks_) {
+    for (std::uint64_t bits = chunk.live; bits != 0; bits &= bits - 1) {
+      const auto index = static_cast<std::uint64_t>(std::countr_zero(bits));
+      visit(place_of(block) + index * chunk.object_bytes(), chunk.object_bytes());
+    }
+  }
+}
+
+}  // namespace remora

@@ -1,0 +1,120 @@
+// Allocator: which space of a pool is whose. It lives in DRAM and is rebuilt from the block table
+// when the pool is opened; it never writes to the pool itself. Publishing and retracting an object
+// yield the words that must change in the table, for the caller to log.
+//
+// An object goes through these states:
+//   reserve   held, and unknown to the medium: a power cut frees it
+//   publish   live: on the medium
+//   retract   held, no longer live: the medium may still say otherwise until the log has caught up
+//   release   free again (cancel does the same for what was only reserved)
+//
+// One owner thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "pmem/extents.h"
+#include "pmem/pool_format.h"
+#include "pmem/size_classes.h"
+
+namespace remora {
+
+// Words to be written together; a later value for the same place replaces the earlier.
+class WordSet {
+ public:
+  void put(Offset place, std::uint64_t value);
+  std::span<const pool_format::Write> writes() const { return {writes_.data(), count_}; }
+  std::size_t size() const { return count_; }
+
+ private:
+  std::array<pool_format::Write, pool_format::record_entries> writes_;
+  std::size_t count_ = 0;
+};
+
+// The most words that publishing or retracting one object changes: head, detail, summary.
+inline constexpr std::size_t words_per_object = 3;
+
+class Allocator {
+ public:
+  explicit Allocator(const pool_format::Header& header);
+
+  // Rebuilds the state from the summary and the table in `pool`. Fails with `damaged` and the place
+  // when they contradict each other. Costs time in proportion to what is live.
+  Status load(ConstBytes pool);
+
+  // Space for an object, aligned to a cache line. no_space when there is none; the caller may then
+  // release what waits and try again.
+  Result<Offset> reserve(std::uint64_t size_bytes);
+
+  bool is_reserved(Offset offset) const;
+  bool is_live(Offset offset) const;
+  // The object that the byte at `offset` belongs to, or 0 when that is none. It need not be live.
+  Offset object_at(Offset offset) const;
+
+  // Requires is_reserved.
+  void publish(Offset offset, WordSet& words);
+  // Requires is_live.
+  void retract(Offset offset, WordSet& words);
+  // Requires that it is reserved or retracted: nobody needs the space any more.
+  void release(Offset offset);
+
+  // The bytes that an object may use: its size rounded up to its class or to whole blocks.
+  std::uint64_t capacity_bytes(Offset offset) const;
+
+  void for_each_live(
+      const std::function<void(Offset offset, std::uint64_t capacity_bytes)>& visit) const;
+
+  std::uint64_t free_blocks() const { return extents_.free_blocks(); }
+  std::uint64_t largest_free_run() const { return extents_.largest(); }
+  // Objects that are live, and the bytes they occupy.
+  std::uint64_t live_objects() const { return live_objects_; }
+  std::uint64_t live_bytes() const { return live_bytes_; }
+
+ private:
+  struct Chunk {
+    pool_format::ChunkHead head;
+    std::uint64_t live = 0;     // a bit for each object; bit 0 for a run
+    std::uint64_t waiting = 0;  // retracted
+    std::uint64_t held = 0;     // live, reserved or retracted
+    std::uint64_t run_bytes = 0;
+    bool listed = false;  // in its class's list of chunks with room
+
+    std::uint64_t all_bits() const;
+    std::uint64_t object_bytes() const;
+    std::uint64_t detail() const;
+  };
+  using Chunks = std::map<std::uint64_t, Chunk>;  // by first block
+
+  struct Slot {
+    Chunks::iterator chunk;
+    std::uint64_t bit;  // 0: no such object
+  };
+
+  Result<Offset> reserve_slot(std::size_t size_class);
+  Result<Offset> reserve_run(std::uint64_t size_bytes);
+  Status load_entry(ConstBytes pool, std::uint64_t block, std::uint64_t& next_free);
+  Chunks::iterator chunk_at(Offset offset) const;
+  Slot find(Offset offset) const;
+  void list(Chunks::iterator chunk);
+  void count_head(std::uint64_t block, bool added, WordSet& words);
+  Offset place_of(std::uint64_t block) const;
+  Offset entry_of(std::uint64_t block) const;
+
+  const pool_format::Header header_;
+  Extents extents_;
+  mutable Chunks chunks_;
+  // Chunks of each class that may have room, newest last; entries may be stale.
+  std::array<std::vector<std::uint64_t>, size_classes.size()> with_room_;
+  std::vector<std::uint64_t> summary_;
+  std::unordered_map<std::uint64_t, std::uint32_t> heads_in_group_;
+  std::uint64_t live_objects_ = 0;
+  std::uint64_t live_bytes_ = 0;
+};
+
+}  // namespace remora

@@ -1,0 +1,45 @@
+#include "pmem/dax_region.h"
+
+#include <sys/mman.h>
+
+#include <utility>
+
+namespace remora {
+
+void MapDeleter::operator()(pmem2_map* map) const {
+  pmem2_map_delete(&map);
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : bytes(std::exchange(other.bytes, {})),
+      map(std::move(other.map)),
+      unmap_bytes(std::exchange(other.unmap_bytes, false)) {}
+
+Mapping::~Mapping() {
+  map.reset();
+  if (unmap_bytes) {
+    munmap(bytes.data(), bytes.size());
+  }
+}
+
+DaxRegion::DaxRegion(Mapping mapping, Strategy strategy)
+    : mapping_(std::move(mapping)),
+      strategy_(std::move(strategy)),
+      flush_(pmem2_get_flush_fn(mapping_.map.get())),
+      drain_(pmem2_get_drain_fn(mapping_.map.get())),
+      copy_(pmem2_get_memcpy_fn(mapping_.map.get())) {}
+
+void DaxRegion::flush(ConstBytes range, Site) {
+  flush_(range.data(), range.size());
+}
+
+Ticket DaxRegion::drain(Site) {
+  drain_();
+  return Ticket{};
+}
+
+void DaxRegion::copy(std::byte* to, ConstBytes from, Site) {
+  copy_(to, from.data(), from.size(), PMEM2_F_MEM_NODRAIN | PMEM2_F_MEM_NONTEMPORAL);
+}
+
+}  // namespace remora

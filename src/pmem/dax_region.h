@@ -1,0 +1,52 @@
+// DaxRegion: memory whose lines the CPU itself makes persistent: a DAX mapping, memory inside the
+// persistence domain (eADR), or plain memory treated the same way (`dram`). A ticket is persistent
+// when drain returns; nothing here blocks, allocates or calls the kernel after creation.
+#pragma once
+
+#include <libpmem2.h>
+
+#include <memory>
+
+#include "pmem/region.h"
+
+namespace remora {
+
+struct MapDeleter {
+  void operator()(pmem2_map* map) const;
+};
+using MapHandle = std::unique_ptr<pmem2_map, MapDeleter>;
+
+// What is mapped: libpmem2's view of it and, when Remora made the mapping itself, its bytes.
+struct Mapping {
+  Mapping() = default;
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&&) = delete;
+  ~Mapping();
+
+  Bytes bytes;
+  MapHandle map;
+  bool unmap_bytes = false;  // Remora mapped the bytes: it unmaps them too
+};
+
+class DaxRegion final : public Region {
+ public:
+  DaxRegion(Mapping mapping, Strategy strategy);
+
+  Bytes bytes() override { return mapping_.bytes; }
+  const Strategy& strategy() const override { return strategy_; }
+  void flush(ConstBytes range, Site site = Site::current()) override;
+  [[nodiscard]] Ticket drain(Site site = Site::current()) override;
+  void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override;
+  bool persistent(Ticket) const override { return true; }
+  [[nodiscard]] Status wait(Ticket) override { return Status(); }
+  void request(Ticket) override {}
+
+ private:
+  Mapping mapping_;
+  Strategy strategy_;
+  pmem2_flush_fn flush_;
+  pmem2_drain_fn drain_;
+  pmem2_memcpy_fn copy_;
+};
+
+}  // namespace remora

@@ -1,0 +1,54 @@
+#include "pmem/extents.h"
+
+#include <iterator>
+
+#include "base/check.h"
+
+namespace remora {
+
+std::optional<std::uint64_t> Extents::take(std::uint64_t count) {
+  const auto found = by_size_.lower_bound({count, 0});
+  if (found == by_size_.end()) {
+    return std::nullopt;
+  }
+  const auto [have, first] = *found;
+  erase(by_place_.find(first));
+  if (have > count) {
+    insert(first + count, have - count);
+  }
+  return first;
+}
+
+void Extents::give(std::uint64_t first, std::uint64_t count) {
+  auto next = by_place_.lower_bound(first);
+  REMORA_CHECK(next == by_place_.end() || first + count <= next->first, "blocks freed twice");
+  if (next != by_place_.begin()) {
+    const auto before = std::prev(next);
+    REMORA_CHECK(before->first + before->second <= first, "blocks freed twice");
+    if (before->first + before->second == first) {
+      first = before->first;
+      count += before->second;
+      erase(before);
+    }
+  }
+  next = by_place_.lower_bound(first);
+  if (next != by_place_.end() && first + count == next->first) {
+    count += next->second;
+    erase(next);
+  }
+  insert(first, count);
+}
+
+void Extents::insert(std::uint64_t first, std::uint64_t count) {
+  by_place_.emplace(first, count);
+  by_size_.emplace(count, first);
+  free_blocks_ += count;
+}
+
+void Extents::erase(ByPlace::iterator run) {
+  free_blocks_ -= run->second;
+  by_size_.erase({run->second, run->first});
+  by_place_.erase(run);
+}
+
+}  // namespace remora

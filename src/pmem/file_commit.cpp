@@ -1,0 +1,115 @@
+#include "pmem/file_commit.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace remora {
+
+FileCommit::FileCommit(Bytes mapping, Sync sync) : mapping_(mapping), sync_(std::move(sync)) {}
+
+FileCommit::~FileCommit() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void FileCommit::add(ConstBytes range) {
+  if (range.empty()) {
+    return;
+  }
+  const auto from = static_cast<std::size_t>(range.data() - mapping_.data());
+  REMORA_CHECK(within(from, range.size(), mapping_.size()), "flushed outside of the region");
+  const std::size_t first = round_down(from, page_bytes);
+  const std::size_t last = std::min(round_up(from + range.size(), page_bytes), mapping_.size());
+  std::lock_guard lock(mutex_);
+  const bool none = pending_.from == pending_.to;
+  pending_.from = none ? first : std::min(pending_.from, first);
+  pending_.to = none ? last : std::max(pending_.to, last);
+}
+
+Ticket FileCommit::draw() {
+  std::lock_guard lock(mutex_);
+  return Ticket{open_};
+}
+
+bool FileCommit::persistent(Ticket ticket) const {
+  return ticket.commit <= persistent_.load(std::memory_order_acquire);
+}
+
+bool FileCommit::failed() const {
+  std::lock_guard lock(mutex_);
+  return error_ != 0;
+}
+
+Status FileCommit::failure() const {
+  return os_failure(
+      "the pool's file could not be written back, so the pool is closed for good; recover from its "
+      "last persistent state by opening it again once the disk is healthy",
+      error_);
+}
+
+Status FileCommit::wait(Ticket ticket) {
+  std::unique_lock lock(mutex_);
+  while (!persistent(ticket)) {
+    if (error_ != 0) {
+      return failure();
+    }
+    if (syncing_) {
+      changed_.wait(lock);
+    } else {
+      sync_once(lock);
+    }
+  }
+  return Status();
+}
+
+void FileCommit::request(Ticket ticket) {
+  std::lock_guard lock(mutex_);
+  if (ticket.commit <= requested_ || persistent(ticket)) {
+    return;
+  }
+  requested_ = ticket.commit;
+  if (!thread_.joinable()) {
+    thread_ = std::thread([this] { serve_requests(); });
+  }
+  changed_.notify_all();
+}
+
+// Closes the open commit and syncs what it covers, with the lock released meanwhile.
+void FileCommit::sync_once(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t commit = open_++;
+  const Extent extent = std::exchange(pending_, Extent{});
+  syncing_ = true;
+  lock.unlock();
+  int error = 0;
+  if (extent.from != extent.to) {
+    error = sync_(mapping_.data() + extent.from, extent.to - extent.from);
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+  }
+  lock.lock();
+  syncing_ = false;
+  if (error != 0) {
+    error_ = error;
+  } else {
+    persistent_.store(commit, std::memory_order_release);
+  }
+  changed_.notify_all();
+}
+
+void FileCommit::serve_requests() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && error_ == 0) {
+    if (syncing_ || persistent(Ticket{requested_})) {
+      changed_.wait(lock);
+    } else {
+      sync_once(lock);
+    }
+  }
+}
+
+}  // namespace remora

@@ -1,0 +1,71 @@
+// FileCommit: group commit for memory that the operating system writes back by pages. Ranges are
+// added, a ticket is drawn, and one sync call makes all tickets drawn before it began persistent.
+//
+// Two ways to get there: wait() blocks, and the first waiter performs the sync for all (no thread
+// needed); request() returns at once, and a thread of this object, started on first use, performs
+// it. Tickets that are drawn while a sync runs belong to the next one.
+//
+// Any thread may call anything. A failed sync is final: whatever was dirty may or may not have
+// reached the medium and the kernel has forgotten it, so every ticket not yet persistent stays so.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "pmem/region.h"
+
+namespace remora {
+
+class FileCommit {
+ public:
+  // Makes the pages of [from, from + size) persistent; returns 0 or errno.
+  using Sync = std::function<int(std::byte* from, std::size_t size)>;
+
+  FileCommit(Bytes mapping, Sync sync);
+  FileCommit(const FileCommit&) = delete;
+  FileCommit& operator=(const FileCommit&) = delete;
+  ~FileCommit();
+
+  void add(ConstBytes range);
+  Ticket draw();
+  bool persistent(Ticket ticket) const;
+  [[nodiscard]] Status wait(Ticket ticket);
+  void request(Ticket ticket);
+
+  bool failed() const;
+
+  // How many sync calls were made.
+  std::uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Extent {
+    std::size_t from = 0;
+    std::size_t to = 0;  // from == to: nothing
+  };
+
+  Status failure() const;
+  void sync_once(std::unique_lock<std::mutex>& lock);
+  void serve_requests();
+
+  const Bytes mapping_;
+  const Sync sync_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Extent pending_;               // what the open commit covers
+  std::uint64_t open_ = 1;       // the commit that tickets drawn now belong to
+  std::uint64_t requested_ = 0;  // commits up to here were asked for without waiting
+  bool syncing_ = false;
+  bool stopping_ = false;
+  int error_ = 0;
+  std::atomic<std::uint64_t> persistent_ = 0;  // commits up to here are on the medium
+  std::atomic<std::uint64_t> syncs_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace remora

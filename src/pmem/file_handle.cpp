@@ -1,0 +1,136 @@
+#include "pmem/file_handle.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+namespace remora {
+namespace {
+
+constexpr mode_t owner_only = 0600;
+
+// Makes the new name itself persistent: without this a power cut may take the file away.
+Status sync_folder_of(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) {
+    folder = ".";
+  }
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return os_failure("cannot open the folder " + folder, errno);
+  }
+  const int error = fsync(descriptor) == 0 ? 0 : errno;
+  close(descriptor);
+  // Some file systems have no such thing for folders; theirs is persistent by other means.
+  return error == 0 || error == EINVAL ? Status() : os_failure("cannot sync " + folder, error);
+}
+
+Status allocate_in_full(int descriptor, const std::string& path, std::uint64_t size_bytes) {
+  const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(size_bytes));
+  if (error == ENOSPC || error == EDQUOT) {
+    return Status(Code::no_space, "cannot create " + path + ": the disk has no room for " +
+                                      std::to_string(size_bytes) +
+                                      " bytes; choose a smaller size or another disk");
+  }
+  if (error == EFBIG) {
+    return Status(Code::no_space, "cannot create " + path + ": " + std::to_string(size_bytes) +
+                                      " bytes are more than this file system lets a file have");
+  }
+  if (error != 0) {
+    return os_failure("cannot allocate " + path, error);
+  }
+  return fsync(descriptor) == 0 ? sync_folder_of(path) : os_failure("cannot sync " + path, errno);
+}
+
+}  // namespace
+
+FileHandle::FileHandle(int descriptor, std::string path, bool writable)
+    : descriptor_(descriptor), path_(std::move(path)), writable_(writable) {}
+
+FileHandle::FileHandle(FileHandle&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      path_(std::move(other.path_)),
+      writable_(other.writable_) {}
+
+FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(path_, other.path_);
+  std::swap(writable_, other.writable_);
+  return *this;
+}
+
+FileHandle::~FileHandle() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+  }
+}
+
+Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
+  // O_NONBLOCK: opening a named pipe must not wait for its other end before it is refused below.
+  const int flags = (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK;
+  const int descriptor = ::open(path.c_str(), flags);
+  if (descriptor < 0) {
+    if (errno == ENOENT) {
+      return Status(Code::not_found, "there is no file " + path +
+                                         "; create a pool with: remora pool create " + path);
+    }
+    return os_failure("cannot open " + path, errno);
+  }
+  FileHandle handle(descriptor, path, writable);
+  struct stat facts {};
+  if (fstat(descriptor, &facts) != 0) {
+    return os_failure("cannot look at " + path, errno);
+  }
+  if (!S_ISREG(facts.st_mode)) {
+    return Status(Code::invalid_argument, path + " is not a regular file; a pool is one");
+  }
+  if (flock(descriptor, (writable ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+    return Status(Code::in_use, path +
+                                    " is in use by another process; stop that process first (a "
+                                    "pool has one owner at a time)");
+  }
+  return handle;
+}
+
+Result<FileHandle> FileHandle::create(const std::string& path, std::uint64_t size_bytes) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, owner_only);
+  if (descriptor < 0) {
+    if (errno == EEXIST) {
+      return Status(Code::already_exists,
+                    path + " exists already; remove it first, or choose another path");
+    }
+    return os_failure("cannot create " + path, errno);
+  }
+  FileHandle handle(descriptor, path, true);
+  Status status = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+                      ? allocate_in_full(descriptor, path, size_bytes)
+                      : os_failure("cannot lock " + path, errno);
+  if (!status.ok()) {
+    unlink(path.c_str());
+    return status;
+  }
+  return handle;
+}
+
+Result<std::uint64_t> FileHandle::size_bytes() const {
+  struct stat facts {};
+  if (fstat(descriptor_, &facts) != 0) {
+    return os_failure("cannot look at " + path_, errno);
+  }
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+bool FileHandle::in_memory() const {
+  struct statfs facts {};
+  return fstatfs(descriptor_, &facts) == 0 &&
+         (facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC);
+}
+
+}  // namespace remora

@@ -1,0 +1,41 @@
+// FileHandle: an open file that belongs to this process alone: whoever holds the handle holds the
+// lock, and closing it gives both back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace remora {
+
+class FileHandle {
+ public:
+  // Opens an existing regular file and locks it: exclusively for writing, shared for reading.
+  // Refuses with in_use when another holder has it.
+  static Result<FileHandle> open(const std::string& path, bool writable);
+
+  // Makes a file of `size_bytes`, every byte of it allocated on the disk, all zero. Refuses to
+  // touch a file that exists; leaves none behind when it fails.
+  static Result<FileHandle> create(const std::string& path, std::uint64_t size_bytes);
+
+  FileHandle(FileHandle&& other) noexcept;
+  FileHandle& operator=(FileHandle&& other) noexcept;
+  ~FileHandle();
+
+  int descriptor() const { return descriptor_; }
+  const std::string& path() const { return path_; }
+  bool writable() const { return writable_; }
+  Result<std::uint64_t> size_bytes() const;
+  // Whether the file lives in memory (tmpfs, ramfs).
+  bool in_memory() const;
+
+ private:
+  FileHandle(int descriptor, std::string path, bool writable);
+
+  int descriptor_ = -1;
+  std::string path_;
+  bool writable_ = false;
+};
+
+}  // namespace remora

@@ -1,0 +1,43 @@
+// FileRegion: an ordinary file, mapped. The operating system writes its pages back; a ticket is
+// persistent after the group commit (one msync for all who wait) that covers it.
+//
+// After a failed msync the kernel may hold pages that the disk never got and take them for clean.
+// The region then drops them when it is destroyed, so that whoever opens the file next reads the
+// disk and not that memory.
+#pragma once
+
+#include <optional>
+
+#include "pmem/dax_region.h"
+#include "pmem/file_commit.h"
+#include "pmem/region.h"
+
+namespace remora {
+
+class FileRegion final : public Region {
+ public:
+  // The descriptor is that of the mapped file and must outlive the region.
+  FileRegion(Mapping mapping, int descriptor, Strategy strategy);
+  // The same with another way to sync, so that tests can have a disk that fails.
+  FileRegion(Mapping mapping, int descriptor, Strategy strategy, FileCommit::Sync sync);
+  ~FileRegion() override;
+
+  Bytes bytes() override { return mapping_->bytes; }
+  const Strategy& strategy() const override { return strategy_; }
+  void flush(ConstBytes range, Site) override { commit_.add(range); }
+  [[nodiscard]] Ticket drain(Site) override { return commit_.draw(); }
+  void copy(std::byte* to, ConstBytes from, Site site) override;
+  bool persistent(Ticket ticket) const override { return commit_.persistent(ticket); }
+  [[nodiscard]] Status wait(Ticket ticket) override { return commit_.wait(ticket); }
+  void request(Ticket ticket) override { commit_.request(ticket); }
+
+  std::uint64_t syncs() const { return commit_.syncs(); }
+
+ private:
+  std::optional<Mapping> mapping_;
+  const int descriptor_;
+  Strategy strategy_;
+  FileCommit commit_;
+};
+
+}  // namespace remora

@@ -1,0 +1,244 @@
+#include "pmem/open_region.h"
+
+#include <fcntl.h>
+#include <libpmem2.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "pmem/dax_region.h"
+#include "pmem/file_region.h"
+
+namespace remora {
+namespace {
+
+constexpr std::string_view cache_line_method = "cache line write-back (clwb) + fence";
+
+// A region whose stores stay in this process.
+class PrivateRegion final : public Region {
+ public:
+  PrivateRegion(Bytes bytes, Strategy strategy) : bytes_(bytes), strategy_(std::move(strategy)) {}
+  ~PrivateRegion() override { munmap(bytes_.data(), bytes_.size()); }
+
+  Bytes bytes() override { return bytes_; }
+  const Strategy& strategy() const override { return strategy_; }
+  void flush(ConstBytes, Site) override {}
+  [[nodiscard]] Ticket drain(Site) override { return Ticket{}; }
+  void copy(std::byte* to, ConstBytes from, Site) override {
+    std::memcpy(to, from.data(), from.size());
+  }
+  bool persistent(Ticket) const override { return true; }
+  [[nodiscard]] Status wait(Ticket) override { return Status(); }
+  void request(Ticket) override {}
+
+ private:
+  Bytes bytes_;
+  Strategy strategy_;
+};
+
+Status pmem2_failure(const std::string& what) {
+  return Status(Code::io_error, what + ": " + pmem2_errormsg());
+}
+
+struct SourceDeleter {
+  void operator()(pmem2_source* source) const { pmem2_source_delete(&source); }
+};
+struct ConfigDeleter {
+  void operator()(pmem2_config* config) const { pmem2_config_delete(&config); }
+};
+
+Result<Bytes> map_bytes(int descriptor, std::uint64_t size_bytes, int flags,
+                        const std::string& what) {
+  void* address = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, descriptor, 0);
+  if (address == MAP_FAILED) {
+    return os_failure("cannot map " + what, errno);
+  }
+  return Bytes(static_cast<std::byte*>(address), size_bytes);
+}
+
+Result<Mapping> map_file(const FileHandle& file) {
+  pmem2_source* raw_source = nullptr;
+  if (pmem2_source_from_fd(&raw_source, file.descriptor()) != 0) {
+    return pmem2_failure("cannot use " + file.path() + " as a source of memory");
+  }
+  const std::unique_ptr<pmem2_source, SourceDeleter> source(raw_source);
+  pmem2_config* raw_config = nullptr;
+  if (pmem2_config_new(&raw_config) != 0) {
+    return pmem2_failure("cannot configure the mapping of " + file.path());
+  }
+  const std::unique_ptr<pmem2_config, ConfigDeleter> config(raw_config);
+  if (pmem2_config_set_required_store_granularity(raw_config, PMEM2_GRANULARITY_PAGE) != 0) {
+    return pmem2_failure("cannot configure the mapping of " + file.path());
+  }
+  pmem2_map* map = nullptr;
+  if (pmem2_map_new(&map, raw_config, raw_source) != 0) {
+    return pmem2_failure("cannot map " + file.path());
+  }
+  Mapping mapping;
+  mapping.map.reset(map);
+  mapping.bytes =
+      Bytes(static_cast<std::byte*>(pmem2_map_get_address(map)), pmem2_map_get_size(map));
+  return mapping;
+}
+
+// Puts libpmem2's cache-line functions on memory that is not persistent.
+Result<Mapping> treat_as_cache_line(Bytes bytes, pmem2_source* source) {
+  Mapping mapping;
+  mapping.bytes = bytes;
+  mapping.unmap_bytes = true;
+  pmem2_map* map = nullptr;
+  if (pmem2_map_from_existing(&map, source, bytes.data(), bytes.size(),
+                              PMEM2_GRANULARITY_CACHE_LINE) != 0) {
+    return pmem2_failure("cannot treat memory as persistent memory");
+  }
+  mapping.map.reset(map);
+  return mapping;
+}
+
+Result<std::unique_ptr<Region>> dram_region(Bytes bytes, pmem2_source* source, std::string reason) {
+  Result<Mapping> mapping = treat_as_cache_line(bytes, source);
+  if (!mapping.ok()) {
+    return mapping.status();
+  }
+  return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
+      std::move(mapping).value(),
+      Strategy{Granularity::cache_line, false, std::string(cache_line_method), std::move(reason)}));
+}
+
+Result<std::unique_ptr<Region>> open_dram(const FileHandle& file) {
+  Result<std::uint64_t> size_bytes = file.size_bytes();
+  if (!size_bytes.ok()) {
+    return size_bytes.status();
+  }
+  Result<Bytes> bytes = map_bytes(file.descriptor(), *size_bytes, MAP_SHARED, file.path());
+  if (!bytes.ok()) {
+    return bytes.status();
+  }
+  pmem2_source* source = nullptr;
+  if (pmem2_source_from_fd(&source, file.descriptor()) != 0) {
+    munmap(bytes->data(), bytes->size());
+    return pmem2_failure("cannot use " + file.path() + " as a source of memory");
+  }
+  const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
+  return dram_region(*bytes, source,
+                     "the file is in memory (tmpfs): a power cut or a reboot empties it");
+}
+
+// Random access, said before the first touch: otherwise the kernel keeps large folios and one dirty
+// byte writes back a megabyte.
+void advise_random(const FileHandle& file, Bytes bytes) {
+  posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_RANDOM);
+  madvise(bytes.data(), bytes.size(), MADV_RANDOM);
+}
+
+// What an earlier owner left in the kernel's cache when it was killed must not be taken for
+// persistent: it is written back before anybody reads it.
+Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mapping) {
+  if (fdatasync(file.descriptor()) != 0) {
+    return os_failure("cannot write back " + file.path(), errno);
+  }
+  advise_random(file, mapping.bytes);
+  Strategy strategy{
+      Granularity::page, !file.in_memory(), "msync of dirty pages, group commit",
+      file.in_memory() ? "the file is in memory (tmpfs): msync does nothing there, and a power cut "
+                         "empties it"
+                       : "an ordinary file, not DAX: the kernel writes its pages to the disk and "
+                         "flushes the disk's cache"};
+  return std::unique_ptr<Region>(
+      std::make_unique<FileRegion>(std::move(mapping), file.descriptor(), std::move(strategy)));
+}
+
+Result<std::unique_ptr<Region>> open_dax(Mapping mapping, Granularity granularity) {
+  const bool byte = granularity == Granularity::byte;
+  Strategy strategy{
+      granularity, true, byte ? "fence only" : std::string(cache_line_method),
+      byte ? "a DAX mapping on a platform whose caches are inside the persistence domain (eADR)"
+           : "a DAX mapping with MAP_SYNC: lines written back reach persistent memory"};
+  return std::unique_ptr<Region>(
+      std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy)));
+}
+
+}  // namespace
+
+std::string_view to_string(Media media) {
+  switch (media) {
+    case Media::automatic:
+      return "auto";
+    case Media::dax:
+      return "dax";
+    case Media::file:
+      return "file";
+    case Media::dram:
+      return "dram";
+  }
+  return "unknown";
+}
+
+Result<Media> parse_media(std::string_view text) {
+  for (Media media : {Media::automatic, Media::dax, Media::file, Media::dram}) {
+    if (text == to_string(media)) {
+      return media;
+    }
+  }
+  return Status(Code::invalid_argument,
+                "unknown media '" + std::string(text) + "'; choose auto, dax, file or dram");
+}
+
+Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media) {
+  if (media == Media::dram && !file.in_memory()) {
+    return Status(Code::invalid_argument,
+                  "media dram needs a file in memory, and " + file.path() +
+                      " is on a disk; put it below /dev/shm, or use media file");
+  }
+  if (media == Media::dram || (media == Media::automatic && file.in_memory())) {
+    return open_dram(file);
+  }
+  Result<Mapping> mapping = map_file(file);
+  if (!mapping.ok()) {
+    return mapping.status();
+  }
+  const pmem2_granularity found = pmem2_map_get_store_granularity(mapping->map.get());
+  const bool is_dax = found != PMEM2_GRANULARITY_PAGE;
+  if (media == Media::dax && !is_dax) {
+    return Status(Code::unsupported, file.path() +
+                                         " is not on a DAX file system; mount one with -o dax, or "
+                                         "use media file");
+  }
+  if (is_dax && media != Media::file) {
+    return open_dax(std::move(mapping).value(),
+                    found == PMEM2_GRANULARITY_BYTE ? Granularity::byte : Granularity::cache_line);
+  }
+  return open_pages(file, std::move(mapping).value());
+}
+
+Result<std::unique_ptr<Region>> open_private(const FileHandle& file) {
+  Result<std::uint64_t> size_bytes = file.size_bytes();
+  if (!size_bytes.ok()) {
+    return size_bytes.status();
+  }
+  Result<Bytes> bytes = map_bytes(file.descriptor(), *size_bytes, MAP_PRIVATE, file.path());
+  if (!bytes.ok()) {
+    return bytes.status();
+  }
+  return std::unique_ptr<Region>(std::make_unique<PrivateRegion>(
+      *bytes, Strategy{Granularity::byte, false, "none", "a private view: the file is untouched"}));
+}
+
+Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes) {
+  Result<Bytes> bytes = map_bytes(-1, size_bytes, MAP_PRIVATE | MAP_ANONYMOUS, "memory");
+  if (!bytes.ok()) {
+    return bytes.status();
+  }
+  pmem2_source* source = nullptr;
+  if (pmem2_source_from_anon(&source, size_bytes) != 0) {
+    munmap(bytes->data(), bytes->size());
+    return pmem2_failure("cannot describe memory");
+  }
+  const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
+  return dram_region(*bytes, source, "plain memory: a power cut empties it");
+}
+
+}  // namespace remora

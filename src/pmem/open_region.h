@@ -1,0 +1,34 @@
+// From a file, or from nothing, to a Region: the choice of how it is made persistent, made once.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "pmem/file_handle.h"
+#include "pmem/region.h"
+
+namespace remora {
+
+enum class Media : std::uint8_t {
+  automatic,  // dax where the mapping is DAX, dram on a file system in memory, else file
+  dax,        // a DAX mapping with MAP_SYNC, or memory inside the persistence domain
+  file,       // an ordinary file: pages, msync, group commit
+  dram,       // cache-line granularity on memory that a power cut empties
+};
+
+std::string_view to_string(Media media);
+Result<Media> parse_media(std::string_view text);
+
+// Maps the whole file, shared: what is flushed reaches it. The handle must outlive the region, and
+// must be writable. The reason for the choice is in strategy().
+Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media);
+
+// Maps the whole file privately: stores stay in this process, flushes do nothing, the file is left
+// untouched. For inspecting and checking.
+Result<std::unique_ptr<Region>> open_private(const FileHandle& file);
+
+// `dram` with no file: anonymous memory, all zero, gone with the region.
+Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes);
+
+}  // namespace remora

@@ -1,0 +1,165 @@
+#include "pmem/pool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "pmem/pool_faults.h"
+
+namespace remora {
+
+using pool_format::Header;
+using pool_format::Root;
+using pool_format::Seal;
+
+namespace {
+
+std::string_view name_of(const std::array<char, Transaction::longest_root_name>& name) {
+  return {name.data(), strnlen(name.data(), name.size())};
+}
+
+// The magic goes last: what a cut leaves of an unfinished header does not look like a pool.
+Status write_header(Region& region, const Header& header) {
+  Bytes place = region.bytes().first(sizeof header);
+  std::memcpy(place.data(), &header, sizeof header);
+  std::memset(place.data(), 0, sizeof header.magic);
+  const Ticket body = region.persist(place);
+  REMORA_TRY(region.wait(body));
+  std::memcpy(place.data(), &header, sizeof header.magic);
+  const Ticket magic = region.persist(place.first(sizeof header.magic));
+  return region.wait(magic);
+}
+
+}  // namespace
+
+Pool::Pool(Region& region, const Header& header, const Faults& faults)
+    : region_(region),
+      header_(header),
+      faults_(faults),
+      log_(region, header, faults),
+      allocator_(header) {}
+
+Result<std::unique_ptr<Pool>> Pool::create(Region& region, const pool_format::Uuid& uuid,
+                                           const Faults& faults) {
+  if (region.size() < pool_format::smallest_pool_bytes ||
+      region.size() > pool_format::largest_pool_bytes) {
+    return Status(Code::invalid_argument, "a pool has 256 KiB to 64 TiB");
+  }
+  const auto fresh = region.bytes().first(page_bytes);
+  if (!std::ranges::all_of(fresh, [](std::byte byte) { return byte == std::byte{0}; })) {
+    return Status(Code::already_exists, "there is something already where the pool should be");
+  }
+  if (Status status = write_header(region, pool_format::plan(region.size(), uuid)); !status.ok()) {
+    return status;
+  }
+  return open(region, "the new pool", faults);
+}
+
+Result<std::unique_ptr<Pool>> Pool::open(Region& region, std::string_view name,
+                                         const Faults& faults) {
+  if (region.size() < pool_format::smallest_pool_bytes) {
+    return Status(Code::damaged, std::string(name) + " is too small to be a pool");
+  }
+  Header header;
+  std::memcpy(&header, region.data(), sizeof header);
+  if (Status status = pool_format::verify(header, region.size(), name); !status.ok()) {
+    return status;
+  }
+  std::unique_ptr<Pool> pool(new Pool(region, header, faults));
+  if (Status status = pool->recover(); !status.ok()) {
+    return status;
+  }
+  return pool;
+}
+
+Status Pool::recover() {
+  Result<std::uint64_t> replayed = log_.recover();
+  if (!replayed.ok()) {
+    return replayed.status();
+  }
+  replayed_ = *replayed;
+  REMORA_TRY(allocator_.load(region_.bytes()));
+  return load_roots();
+}
+
+Status Pool::load_roots() {
+  roots_.resize(header_.root_count);
+  std::memcpy(roots_.data(), region_.data() + header_.roots, roots_.size() * sizeof(Root));
+  for (const Root& root : roots_) {
+    const bool sound = root.in_use == 0 || (root.in_use == 1 && !name_of(root.name).empty() &&
+                                            allocator_.is_live(root.value));
+    if (!sound) {
+      return Status(Code::damaged, "the root '" + std::string(name_of(root.name)) +
+                                       "' leads nowhere; restore the pool from a backup");
+    }
+  }
+  return Status();
+}
+
+Result<Offset> Pool::reserve(std::uint64_t size_bytes) {
+  if (!failure_.ok()) {
+    return failure_;
+  }
+  Result<Offset> offset = allocator_.reserve(size_bytes);
+  if (offset.code() == Code::no_space && !freed_.empty()) {
+    if (Status status = log_.retire_all(); !status.ok()) {
+      return failure_ = status;
+    }
+    release_retired();
+    offset = allocator_.reserve(size_bytes);
+  }
+  return offset;
+}
+
+Status Pool::cancel(Offset offset) {
+  if (!allocator_.is_reserved(offset)) {
+    return Status(Code::invalid_argument, "only reserved space can be given back");
+  }
+  allocator_.release(offset);
+  return Status();
+}
+
+Bytes Pool::object(Offset offset) {
+  return region_.bytes().subspan(offset, allocator_.capacity_bytes(offset));
+}
+
+Status Pool::wait(Ticket ticket) {
+  REMORA_TRY(failure_);
+  if (Status status = region_.wait(ticket); !status.ok()) {
+    return failure_ = status;
+  }
+  log_.settle();
+  return Status();
+}
+
+Offset Pool::root_place(std::size_t index) const {
+  return header_.roots + index * sizeof(Root);
+}
+
+Result<Offset> Pool::root(std::string_view name) const {
+  for (const Root& root : roots_) {
+    if (root.in_use != 0 && name_of(root.name) == name) {
+      return root.value;
+    }
+  }
+  return Status(Code::not_found, "the pool has no root '" + std::string(name) + "'");
+}
+
+std::vector<std::string> Pool::root_names() const {
+  std::vector<std::string> names;
+  for (const Root& root : roots_) {
+    if (root.in_use != 0) {
+      names.emplace_back(name_of(root.name));
+    }
+  }
+  return names;
+}
+
+PoolUsage Pool::usage() const {
+  return PoolUsage{header_.size_bytes, allocator_.live_objects(), allocator_.live_bytes(),
+                   allocator_.free_blocks() * pool_format::block_bytes,
+                   allocator_.largest_free_run() * pool_format::block_bytes};
+}
+
+}  // namespace remora

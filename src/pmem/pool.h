@@ -1,0 +1,126 @@
+// Pool: persistent memory with a name for everything. Objects of 64 B to 64 MB, named roots that
+// lead to them, and transactions that change several words, objects and roots together or not at
+// all. A power cut at any point leaks nothing and loses nothing that was acknowledged.
+//
+// The life of an object:
+//   1. reserve() gives space. The medium knows nothing of it: a cut, or cancel(), frees it.
+//   2. The caller, or a peer by RDMA, fills it.
+//   3. A transaction publishes it and, together with that, links it: a root, or a word of another
+//      published object. From then on it is live.
+//   4. A transaction frees it and unlinks it. Its space is reused only after the log can no longer
+//      bring it back.
+//
+// Words that transactions set belong to them: they are never written in another way while the
+// object lives, and are read with load(), since on page media they are in place only after the
+// commit.
+//
+// One owner thread; the region must outlive the pool. After a failure of the region every call
+// fails with its error: the pool is closed for good and is recovered by opening it again.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/faults.h"
+#include "base/result.h"
+#include "pmem/allocator.h"
+#include "pmem/pool_format.h"
+#include "pmem/redo_log.h"
+#include "pmem/region.h"
+#include "pmem/transaction.h"
+
+namespace remora {
+
+struct PoolUsage {
+  std::uint64_t size_bytes = 0;
+  std::uint64_t object_count = 0;
+  std::uint64_t object_bytes = 0;  // what live objects occupy
+  std::uint64_t free_bytes = 0;    // in whole blocks
+  std::uint64_t largest_free_bytes = 0;
+};
+
+class Pool {
+ public:
+  // Makes a pool of the whole region, which must be fresh: all zero. A cut before it returns
+  // leaves either a pool or nothing that looks like one.
+  static Result<std::unique_ptr<Pool>> create(Region& region, const pool_format::Uuid& uuid,
+                                              const Faults& faults = Faults());
+
+  // Opens a pool and recovers it. Costs time in proportion to what is live. `name` is for messages.
+  static Result<std::unique_ptr<Pool>> open(Region& region, std::string_view name,
+                                            const Faults& faults = Faults());
+
+  // Space for an object, aligned to a cache line; its bytes are undefined. no_space when the pool
+  // is full.
+  Result<Offset> reserve(std::uint64_t size_bytes);
+  // Gives reserved space back that was not published.
+  Status cancel(Offset offset);
+
+  // Changes all that the transaction says, or nothing. When the ticket is persistent the change is.
+  // Objects that are not sealed are made persistent first, which on page media takes a commit of
+  // its own and blocks for it; a transaction with sealed objects only never does.
+  Result<Ticket> commit(const Transaction& transaction);
+
+  bool persistent(Ticket ticket) const { return region_.persistent(ticket); }
+  // Blocks until the ticket is persistent.
+  Status wait(Ticket ticket);
+
+  // The bytes of an object: its size rounded up to what it occupies. The offset must be that of an
+  // object that is reserved or live.
+  Bytes object(Offset offset);
+  bool is_live(Offset offset) const { return allocator_.is_live(offset); }
+  // The newest value of a word that transactions set. Aligned, within the pool.
+  std::uint64_t load(Offset word) const { return log_.load(word); }
+
+  // The object that a root leads to, or not_found.
+  Result<Offset> root(std::string_view name) const;
+  std::vector<std::string> root_names() const;
+
+  void for_each_object(const std::function<void(Offset, std::uint64_t size_bytes)>& visit) const {
+    allocator_.for_each_live(visit);
+  }
+
+  PoolUsage usage() const;
+  const pool_format::Header& header() const { return header_; }
+  Region& region() { return region_; }
+  // How many log records opening had to replay.
+  std::uint64_t replayed_records() const { return replayed_; }
+
+ private:
+  Pool(Region& region, const pool_format::Header& header, const Faults& faults);
+
+  Status recover();
+  Status load_roots();
+  Status check(const Transaction& transaction) const;
+  Status check_roots(const Transaction& transaction) const;
+  // The index of the root with that name, or roots_.size().
+  std::size_t slot_of_root(const std::array<char, Transaction::longest_root_name>& name) const;
+  Status persist_objects(const Transaction& transaction);
+  void collect_allocations(const Transaction& transaction, WordSet& words);
+  void collect_roots(const Transaction& transaction, WordSet& words);
+  void put_name(std::size_t index, WordSet& words) const;
+  void write_past_log(const WordSet& words);
+  void release_retired();
+  Offset root_place(std::size_t index) const;
+
+  struct Freed {
+    Offset offset;
+    std::uint64_t sequence;  // of the record that freed it
+  };
+
+  Region& region_;
+  const pool_format::Header header_;
+  const Faults faults_;
+  RedoLog log_;
+  Allocator allocator_;
+  std::vector<pool_format::Root> roots_;
+  std::deque<Freed> freed_;
+  Status failure_;
+  std::uint64_t replayed_ = 0;
+};
+
+}  // namespace remora

@@ -1,0 +1,90 @@
+#include "pmem/pool_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/size_text.h"
+#include "runtime/system_random.h"
+
+namespace remora {
+namespace {
+
+// Looks at the header before anything is mapped, so that a file that is no pool, or too short to be
+// mapped as one, is refused for the right reason.
+Status verify_header(const FileHandle& file) {
+  Result<std::uint64_t> size_bytes = file.size_bytes();
+  if (!size_bytes.ok()) {
+    return size_bytes.status();
+  }
+  pool_format::Header header{};
+  const ssize_t got = pread(file.descriptor(), &header, sizeof header, 0);
+  if (got < 0) {
+    return os_failure("cannot read " + file.path(), errno);
+  }
+  return pool_format::verify(header, *size_bytes, file.path());
+}
+
+pool_format::Uuid new_uuid() {
+  pool_format::Uuid uuid{};
+  fill_random(std::as_writable_bytes(std::span(uuid)));
+  uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0f) | 0x40);  // version 4, as RFC 4122 has it
+  uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
+  return uuid;
+}
+
+}  // namespace
+
+Result<PoolFile> PoolFile::create(const std::string& path, std::uint64_t size_bytes, Media media) {
+  if (size_bytes < pool_format::smallest_pool_bytes ||
+      size_bytes > pool_format::largest_pool_bytes) {
+    return Status(Code::invalid_argument,
+                  "a pool of " + format_size(size_bytes) + " cannot be; choose a size from " +
+                      format_size(pool_format::smallest_pool_bytes) + " to " +
+                      format_size(pool_format::largest_pool_bytes));
+  }
+  Result<FileHandle> file =
+      FileHandle::create(path, round_down(size_bytes, pool_format::block_bytes));
+  if (!file.ok()) {
+    return file.status();
+  }
+  Result<std::unique_ptr<Region>> region = open_region(*file, media);
+  Result<std::unique_ptr<Pool>> pool = region.ok() ? Pool::create(**region, new_uuid())
+                                                   : Result<std::unique_ptr<Pool>>(region.status());
+  if (!pool.ok()) {
+    unlink(path.c_str());
+    return pool.status();
+  }
+  return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
+}
+
+Result<PoolFile> PoolFile::open(const std::string& path, Media media) {
+  return open_with(path, true,
+                   [media](const FileHandle& file) { return open_region(file, media); });
+}
+
+Result<PoolFile> PoolFile::inspect(const std::string& path) {
+  return open_with(path, false, [](const FileHandle& file) { return open_private(file); });
+}
+
+Result<PoolFile> PoolFile::open_with(const std::string& path, bool writable, const MapFile& map) {
+  Result<FileHandle> file = FileHandle::open(path, writable);
+  if (!file.ok()) {
+    return file.status();
+  }
+  if (Status status = verify_header(*file); !status.ok()) {
+    return status;
+  }
+  Result<std::unique_ptr<Region>> region = map(*file);
+  if (!region.ok()) {
+    return region.status();
+  }
+  Result<std::unique_ptr<Pool>> pool = Pool::open(**region, path);
+  if (!pool.ok()) {
+    return pool.status();
+  }
+  return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
+}
+
+}  // namespace remora

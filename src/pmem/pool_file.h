@@ -1,0 +1,45 @@
+// PoolFile: a pool in a file: the lock on it, the region over it, the pool in that.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "pmem/file_handle.h"
+#include "pmem/open_region.h"
+#include "pmem/pool.h"
+
+namespace remora {
+
+class PoolFile {
+ public:
+  // Makes a new file of `size_bytes` (rounded down to whole blocks) and a pool in it. Leaves no
+  // file behind when it fails.
+  static Result<PoolFile> create(const std::string& path, std::uint64_t size_bytes, Media media);
+
+  // Opens and recovers. The file is this process's alone until the PoolFile is destroyed.
+  static Result<PoolFile> open(const std::string& path, Media media);
+
+  // Opens a private view, recovered in memory: the file is not changed by a byte. Other inspectors
+  // may look at the same time, an owner may not.
+  static Result<PoolFile> inspect(const std::string& path);
+
+  Pool& pool() { return *pool_; }
+  Region& region() { return *region_; }
+  const FileHandle& file() const { return file_; }
+
+ private:
+  using MapFile = std::function<Result<std::unique_ptr<Region>>(const FileHandle& file)>;
+
+  static Result<PoolFile> open_with(const std::string& path, bool writable, const MapFile& map);
+
+  PoolFile(FileHandle file, std::unique_ptr<Region> region, std::unique_ptr<Pool> pool)
+      : file_(std::move(file)), region_(std::move(region)), pool_(std::move(pool)) {}
+
+  FileHandle file_;
+  std::unique_ptr<Region> region_;
+  std::unique_ptr<Pool> pool_;
+};
+
+}  // namespace remora

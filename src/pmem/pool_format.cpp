@@ -1,0 +1,103 @@
+#include "pmem/pool_format.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/crc32c.h"
+
+namespace remora::pool_format {
+namespace {
+
+constexpr std::uint32_t roots_per_pool = page_bytes / sizeof(Root);
+constexpr std::uint64_t groups_per_summary_word = 64;
+
+// A sixteenth of a small pool, and no more than 256 slots: room for a group of transactions to wait
+// for one commit.
+std::uint32_t log_slots_for(std::uint64_t size_bytes) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(size_bytes / 16 / log_slot_bytes, 16, 256));
+}
+
+std::uint64_t summary_bytes_for(std::uint64_t blocks) {
+  return round_up(blocks, blocks_per_group * groups_per_summary_word) /
+         (blocks_per_group * groups_per_summary_word) * word_bytes;
+}
+
+std::string foreign(std::string_view path) {
+  return std::string(path) +
+         " is not a Remora pool (its first bytes are something else); choose another path, or make "
+         "one with: remora pool create";
+}
+
+}  // namespace
+
+Header plan(std::uint64_t size_bytes, const Uuid& uuid) {
+  Header header{};
+  header.magic = magic;
+  header.version = version;
+  header.segments = 1;
+  header.uuid = uuid;
+  header.size_bytes = round_down(size_bytes, block_bytes);
+  header.root_count = roots_per_pool;
+  header.log_slot_count = log_slots_for(size_bytes);
+  header.roots = page_bytes;
+  header.log_control = header.roots + page_bytes;
+  header.log_slots = header.log_control + log_slot_bytes;
+  header.summary = round_up(header.log_slots + header.log_slot_count * log_slot_bytes, page_bytes);
+  // As many blocks as fit together with their own table entries; the first guess is a little high.
+  std::uint64_t blocks = (header.size_bytes - header.summary) / (block_bytes + sizeof(BlockEntry));
+  for (;; --blocks) {
+    header.table = round_up(header.summary + summary_bytes_for(blocks), page_bytes);
+    header.blocks = round_up(header.table + blocks * sizeof(BlockEntry), block_bytes);
+    if (header.blocks + blocks * block_bytes <= header.size_bytes) {
+      break;
+    }
+  }
+  header.block_count = blocks;
+  header.checksum = checksum_of(header);
+  return header;
+}
+
+std::uint32_t checksum_of(const Header& header) {
+  return crc32c(object_bytes(header).first(offsetof(Header, checksum)));
+}
+
+Status verify(const Header& header, std::uint64_t file_bytes, std::string_view path) {
+  const std::string name(path);
+  if (header.magic != magic) {
+    const bool blank = header.magic == std::array<char, 8>{};
+    return blank ? Status(Code::damaged, name +
+                                             " has no header: its creation was interrupted, and it "
+                                             "never held data; remove it and create it again")
+                 : Status(Code::invalid_argument, foreign(path));
+  }
+  if (header.version != version) {
+    return Status(Code::unsupported,
+                  name + " is a pool of format version " + std::to_string(header.version) +
+                      ", and this program reads version " + std::to_string(version) +
+                      "; open it with a matching release of Remora");
+  }
+  if (header.checksum != checksum_of(header)) {
+    return Status(Code::damaged,
+                  name +
+                      " has a damaged header (its checksum is wrong); restore the file from a "
+                      "backup, the pool cannot be opened safely");
+  }
+  // The checksum vouches for the writer; a plan that differs comes from a hand that forged it.
+  Header expected =
+      plan(std::clamp(header.size_bytes, smallest_pool_bytes, largest_pool_bytes), header.uuid);
+  if (!std::ranges::equal(object_bytes(expected), object_bytes(header))) {
+    return Status(Code::damaged, name +
+                                     " has a header that describes no layout of this version; "
+                                     "restore the file from a backup");
+  }
+  if (file_bytes < header.size_bytes) {
+    return Status(Code::damaged, name + " is truncated: it has " + std::to_string(file_bytes) +
+                                     " bytes and its header says " +
+                                     std::to_string(header.size_bytes) +
+                                     "; restore the file from a backup");
+  }
+  return Status();
+}
+
+}  // namespace remora::pool_format

@@ -1,0 +1,147 @@
+#include "pmem/redo_log.h"
+
+#include <cstring>
+
+#include "base/check.h"
+#include "pmem/log_record.h"
+#include "pmem/pool_faults.h"
+
+namespace remora {
+
+using pool_format::LogControl;
+using pool_format::RecordHead;
+using pool_format::Seal;
+using pool_format::Write;
+using namespace log_record;
+
+RedoLog::RedoLog(Region& region, const pool_format::Header& header, const Faults& faults)
+    : region_(region),
+      header_(header),
+      faults_(faults),
+      control_(reinterpret_cast<LogControl*>(region.data() + header.log_control)),
+      tickets_(header.log_slot_count) {}
+
+std::byte* RedoLog::slot(std::uint64_t sequence) const {
+  return region_.data() + header_.log_slots +
+         sequence % header_.log_slot_count * pool_format::log_slot_bytes;
+}
+
+Result<Ticket> RedoLog::append(std::span<const Write> writes, std::span<const Seal> seals) {
+  REMORA_CHECK(writes.size() + seals.size() <= pool_format::record_entries, "record too large");
+  if (Status status = make_room(); !status.ok()) {
+    return status;
+  }
+  const std::uint64_t sequence = next_++;
+  std::byte* const place = slot(sequence);
+  RecordHead head{sequence,
+                  epoch_,
+                  static_cast<std::uint32_t>(writes.size()),
+                  static_cast<std::uint32_t>(seals.size()),
+                  0,
+                  0};
+  std::memcpy(place, &head, sizeof head);
+  std::memcpy(place + sizeof head, writes.data(), writes.size_bytes());
+  std::memcpy(place + sizeof head + writes.size_bytes(), seals.data(), seals.size_bytes());
+  store(place + offsetof(RecordHead, checksum), checksum_of(place, head));
+  if (faults_.planted(pool_faults::apply_before_record)) {
+    apply(sequence);
+  }
+  if (!faults_.planted(pool_faults::record_not_flushed)) {
+    region_.flush(ConstBytes(place, record_bytes(head)));
+  }
+  const Ticket ticket =
+      faults_.planted(pool_faults::record_not_drained) ? Ticket{} : region_.drain();
+  tickets_[sequence % header_.log_slot_count] = ticket;
+  settle();
+  return ticket;
+}
+
+void RedoLog::settle() {
+  while (in_place_ + 1 < next_ &&
+         region_.persistent(tickets_[(in_place_ + 1) % header_.log_slot_count])) {
+    apply(++in_place_);
+  }
+}
+
+void RedoLog::apply(std::uint64_t sequence) {
+  const std::byte* const place = slot(sequence);
+  const RecordHead head = head_of(place);
+  for (std::size_t i = 0; i < head.writes; ++i) {
+    const Write write = write_at(place, i);
+    store_word(*reinterpret_cast<std::uint64_t*>(region_.data() + write.place), write.value);
+    region_.flush(ConstBytes(region_.data() + write.place, word_bytes));
+  }
+}
+
+std::uint64_t RedoLog::load(Offset place) const {
+  for (std::uint64_t sequence = next_ - 1; sequence > in_place_; --sequence) {
+    const std::byte* const record = slot(sequence);
+    const RecordHead head = head_of(record);
+    for (std::size_t i = 0; i < head.writes; ++i) {
+      const Write write = write_at(record, i);
+      if (write.place == place) {
+        return write.value;
+      }
+    }
+  }
+  return remora::load<std::uint64_t>(region_.data() + place);
+}
+
+// Retiring starts when half the log is used, so that on page media it rides on commits that others
+// wait for anyway; it blocks only when no slot is left.
+Status RedoLog::make_room() {
+  settle();
+  if (used() < header_.log_slot_count / 2 || faults_.planted(pool_faults::slot_reused_early)) {
+    return Status();
+  }
+  REMORA_TRY(retire(false));
+  while (used() == header_.log_slot_count) {
+    REMORA_TRY(retire(true));
+  }
+  return Status();
+}
+
+Status RedoLog::wait_if(bool block, Ticket ticket) {
+  return block ? region_.wait(ticket) : Status();
+}
+
+// Three steps, each after the one before is persistent: the words in place, the mark, the slots.
+Status RedoLog::retire(bool block) {
+  if (step_ == Step::idle) {
+    if (block) {
+      REMORA_TRY(region_.wait(tickets_[newest() % header_.log_slot_count]));
+      settle();
+    }
+    if (in_place_ == retired_) {
+      return Status();
+    }
+    retiring_ = in_place_;
+    step_ticket_ = faults_.planted(pool_faults::retire_before_homes) ? Ticket{} : region_.drain();
+    step_ = Step::homes;
+  }
+  if (step_ == Step::homes) {
+    REMORA_TRY(wait_if(block, step_ticket_));
+    if (!region_.persistent(step_ticket_)) {
+      return Status();
+    }
+    store_word(control_->retired, retiring_);
+    step_ticket_ = region_.persist(object_bytes(control_->retired));
+    step_ = Step::mark;
+  }
+  REMORA_TRY(wait_if(block, step_ticket_));
+  if (region_.persistent(step_ticket_)) {
+    retired_ = retiring_;
+    step_ = Step::idle;
+  }
+  return Status();
+}
+
+Status RedoLog::retire_all() {
+  const std::uint64_t target = newest();
+  while (retired_ < target) {
+    REMORA_TRY(retire(true));
+  }
+  return Status();
+}
+
+}  // namespace remora

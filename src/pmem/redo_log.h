@@ -1,0 +1,89 @@
+// RedoLog: several words of a pool change together or not at all.
+//
+// A record names the words and their new values. Once it is persistent the change has happened;
+// only then are the words put in place. Recovery replays, in order, every record that is not known
+// to be in place ("retired"), and stops at the first that is missing or fails its checks.
+//
+// Why this survives a power cut at any point:
+//  - A record counts only if its checksum, its epoch and its place in the sequence are right, so a
+//    torn one, or one left over from an earlier life, is as good as none.
+//  - Words are put in place only after their record is persistent; if some reach the medium and
+//    others do not, replay writes them all again.
+//  - A slot is reused only after the mark `retired` that covers its record is persistent, and the
+//    mark is written only after the words of those records are.
+//  - Opening replays, makes the words persistent, and only then starts a new epoch, which kills all
+//    records at once, with one 8-byte write. A cut before that replays the same records again.
+//  - Seals let a record depend on bytes that are flushed in the same commit: when they did not make
+//    it, the record does not count either. No order between the two is needed.
+//
+// On page media records wait for a group commit, and their words are not in place until then: read
+// words that transactions write through load(). One owner thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/faults.h"
+#include "base/result.h"
+#include "pmem/pool_format.h"
+#include "pmem/region.h"
+
+namespace remora {
+
+class RedoLog {
+ public:
+  RedoLog(Region& region, const pool_format::Header& header, const Faults& faults);
+
+  // Replays what is not in place and starts a new epoch. Returns how many records it replayed.
+  // Call it once, before anything else.
+  Result<std::uint64_t> recover();
+
+  // Writes one record. When the ticket is persistent, all its words are changed for good.
+  // Blocks only on page media, and only when the log is full of records that wait for a commit.
+  Result<Ticket> append(std::span<const pool_format::Write> writes,
+                        std::span<const pool_format::Seal> seals);
+
+  // The newest value of a word, whether or not it is in place yet.
+  std::uint64_t load(Offset place) const;
+
+  // Puts in place what has become persistent. Never blocks.
+  void settle();
+
+  // Records up to this sequence number are in place for good: recovery never reads them again.
+  std::uint64_t retired() const { return retired_; }
+  std::uint64_t newest() const { return next_ - 1; }
+
+  // Blocks until every record is retired.
+  Status retire_all();
+
+ private:
+  enum class Step : std::uint8_t { idle, homes, mark };
+
+  std::byte* slot(std::uint64_t sequence) const;
+  std::uint64_t used() const { return next_ - 1 - retired_; }
+  Status make_room();
+  Status retire(bool block);
+  Status wait_if(bool block, Ticket ticket);
+  void apply(std::uint64_t sequence);
+  bool counts(std::uint64_t sequence, std::uint64_t epoch) const;
+  bool holds(const pool_format::Seal& seal) const;
+  std::uint64_t replay(std::uint64_t epoch);
+  Status start_epoch(std::uint64_t epoch);
+
+  Region& region_;
+  const pool_format::Header header_;
+  const Faults faults_;
+  pool_format::LogControl* control_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t next_ = 1;      // sequence number of the next record
+  std::uint64_t in_place_ = 0;  // words of records up to here are in place, not yet persistent
+  std::uint64_t retired_ = 0;
+  std::vector<Ticket> tickets_;  // of the record in each slot
+
+  Step step_ = Step::idle;
+  std::uint64_t retiring_ = 0;
+  Ticket step_ticket_;
+};
+
+}  // namespace remora
