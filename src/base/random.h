@@ -46,7 +46,9 @@ class Random {
 
   // Uniform in [low, high], both included.
   constexpr std::uint64_t between(std::uint64_t low, std::uint64_t high) {
-    return low + below(high - low + 1);
+    REMORA_CHECK(low <= high, "the ends of the range are in the wrong order");
+    const std::uint64_t bound = high - low + 1;
+    return bound == 0 ? next() : low + below(bound);  // 0: all of the 64-bit numbers
   }
 
   // True with probability numerator / denominator.

@@ -70,7 +70,9 @@ Result<Mapping> map_file(const FileHandle& file) {
     return pmem2_failure("cannot configure the mapping of " + file.path());
   }
   const std::unique_ptr<pmem2_config, ConfigDeleter> config(raw_config);
-  if (pmem2_config_set_required_store_granularity(raw_config, PMEM2_GRANULARITY_PAGE) != 0) {
+  const unsigned protection = PMEM2_PROT_READ | (file.writable() ? PMEM2_PROT_WRITE : 0);
+  if (pmem2_config_set_required_store_granularity(raw_config, PMEM2_GRANULARITY_PAGE) != 0 ||
+      pmem2_config_set_protection(raw_config, protection) != 0) {
     return pmem2_failure("cannot configure the mapping of " + file.path());
   }
   pmem2_map* map = nullptr;
@@ -98,17 +100,79 @@ Result<Mapping> treat_as_cache_line(Bytes bytes, pmem2_source* source) {
   return mapping;
 }
 
-Result<std::unique_ptr<Region>> dram_region(Bytes bytes, pmem2_source* source, std::string reason) {
+Strategy volatile_strategy(std::string reason) {
+  return {Granularity::cache_line, false, std::string(cache_line_method), std::move(reason)};
+}
+
+Strategy page_strategy(bool in_memory) {
+  return {Granularity::page, !in_memory, "msync of dirty pages, group commit",
+          in_memory ? "the file is in memory (tmpfs): msync does nothing there, and a power cut "
+                      "empties it"
+                    : "an ordinary file, not DAX: the kernel writes its pages to the disk and "
+                      "flushes the disk's cache"};
+}
+
+Strategy dax_strategy(bool byte) {
+  return {byte ? Granularity::byte : Granularity::cache_line, true,
+          byte ? "fence only" : std::string(cache_line_method),
+          byte ? "a DAX mapping on a platform whose caches are inside the persistence domain (eADR)"
+               : "a DAX mapping with MAP_SYNC: lines written back reach persistent memory"};
+}
+
+bool wants_dram(const FileHandle& file, Media media) {
+  return media == Media::dram || (media == Media::automatic && file.in_memory());
+}
+
+// The choice, given what libpmem2 found the mapping to be.
+Result<Strategy> choose(const FileHandle& file, Media media, pmem2_granularity found) {
+  if (media == Media::dram && !file.in_memory()) {
+    return Status(Code::invalid_argument,
+                  "media dram needs a file in memory, and " + file.path() +
+                      " is on a disk; put it below /dev/shm, or use media file");
+  }
+  if (wants_dram(file, media)) {
+    return volatile_strategy("the file is in memory (tmpfs): a power cut or a reboot empties it");
+  }
+  const bool is_dax = found != PMEM2_GRANULARITY_PAGE;
+  if (media == Media::dax && !is_dax) {
+    return Status(Code::unsupported, file.path() +
+                                         " is not on a DAX file system; mount one with -o dax, or "
+                                         "use media file");
+  }
+  return is_dax && media != Media::file ? dax_strategy(found == PMEM2_GRANULARITY_BYTE)
+                                        : page_strategy(file.in_memory());
+}
+
+// Random access, said before the first touch: otherwise the kernel keeps large folios and one dirty
+// byte writes back a megabyte.
+void advise_random(const FileHandle& file, Bytes bytes) {
+  posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_RANDOM);
+  madvise(bytes.data(), bytes.size(), MADV_RANDOM);
+}
+
+// What an earlier owner left in the kernel's cache when it was killed must not be taken for
+// persistent: it is written back before anybody reads it.
+Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mapping,
+                                           Strategy strategy) {
+  if (fdatasync(file.descriptor()) != 0) {
+    return os_failure("cannot write back " + file.path(), errno);
+  }
+  advise_random(file, mapping.bytes);
+  return std::unique_ptr<Region>(
+      std::make_unique<FileRegion>(std::move(mapping), file.descriptor(), std::move(strategy)));
+}
+
+Result<std::unique_ptr<Region>> open_volatile(Bytes bytes, pmem2_source* source,
+                                              Strategy strategy) {
   Result<Mapping> mapping = treat_as_cache_line(bytes, source);
   if (!mapping.ok()) {
     return mapping.status();
   }
-  return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
-      std::move(mapping).value(),
-      Strategy{Granularity::cache_line, false, std::string(cache_line_method), std::move(reason)}));
+  return std::unique_ptr<Region>(
+      std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy)));
 }
 
-Result<std::unique_ptr<Region>> open_dram(const FileHandle& file) {
+Result<std::unique_ptr<Region>> open_in_memory(const FileHandle& file, Strategy strategy) {
   Result<std::uint64_t> size_bytes = file.size_bytes();
   if (!size_bytes.ok()) {
     return size_bytes.status();
@@ -123,42 +187,7 @@ Result<std::unique_ptr<Region>> open_dram(const FileHandle& file) {
     return pmem2_failure("cannot use " + file.path() + " as a source of memory");
   }
   const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
-  return dram_region(*bytes, source,
-                     "the file is in memory (tmpfs): a power cut or a reboot empties it");
-}
-
-// Random access, said before the first touch: otherwise the kernel keeps large folios and one dirty
-// byte writes back a megabyte.
-void advise_random(const FileHandle& file, Bytes bytes) {
-  posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_RANDOM);
-  madvise(bytes.data(), bytes.size(), MADV_RANDOM);
-}
-
-// What an earlier owner left in the kernel's cache when it was killed must not be taken for
-// persistent: it is written back before anybody reads it.
-Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mapping) {
-  if (fdatasync(file.descriptor()) != 0) {
-    return os_failure("cannot write back " + file.path(), errno);
-  }
-  advise_random(file, mapping.bytes);
-  Strategy strategy{
-      Granularity::page, !file.in_memory(), "msync of dirty pages, group commit",
-      file.in_memory() ? "the file is in memory (tmpfs): msync does nothing there, and a power cut "
-                         "empties it"
-                       : "an ordinary file, not DAX: the kernel writes its pages to the disk and "
-                         "flushes the disk's cache"};
-  return std::unique_ptr<Region>(
-      std::make_unique<FileRegion>(std::move(mapping), file.descriptor(), std::move(strategy)));
-}
-
-Result<std::unique_ptr<Region>> open_dax(Mapping mapping, Granularity granularity) {
-  const bool byte = granularity == Granularity::byte;
-  Strategy strategy{
-      granularity, true, byte ? "fence only" : std::string(cache_line_method),
-      byte ? "a DAX mapping on a platform whose caches are inside the persistence domain (eADR)"
-           : "a DAX mapping with MAP_SYNC: lines written back reach persistent memory"};
-  return std::unique_ptr<Region>(
-      std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy)));
+  return open_volatile(*bytes, source, std::move(strategy));
 }
 
 }  // namespace
@@ -187,31 +216,32 @@ Result<Media> parse_media(std::string_view text) {
                 "unknown media '" + std::string(text) + "'; choose auto, dax, file or dram");
 }
 
-Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media) {
-  if (media == Media::dram && !file.in_memory()) {
-    return Status(Code::invalid_argument,
-                  "media dram needs a file in memory, and " + file.path() +
-                      " is on a disk; put it below /dev/shm, or use media file");
-  }
-  if (media == Media::dram || (media == Media::automatic && file.in_memory())) {
-    return open_dram(file);
-  }
+Result<Strategy> find_strategy(const FileHandle& file, Media media) {
   Result<Mapping> mapping = map_file(file);
   if (!mapping.ok()) {
     return mapping.status();
   }
-  const pmem2_granularity found = pmem2_map_get_store_granularity(mapping->map.get());
-  const bool is_dax = found != PMEM2_GRANULARITY_PAGE;
-  if (media == Media::dax && !is_dax) {
-    return Status(Code::unsupported, file.path() +
-                                         " is not on a DAX file system; mount one with -o dax, or "
-                                         "use media file");
+  return choose(file, media, pmem2_map_get_store_granularity(mapping->map.get()));
+}
+
+Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media) {
+  Result<Mapping> mapping = map_file(file);
+  if (!mapping.ok()) {
+    return mapping.status();
   }
-  if (is_dax && media != Media::file) {
-    return open_dax(std::move(mapping).value(),
-                    found == PMEM2_GRANULARITY_BYTE ? Granularity::byte : Granularity::cache_line);
+  Result<Strategy> strategy =
+      choose(file, media, pmem2_map_get_store_granularity(mapping->map.get()));
+  if (!strategy.ok()) {
+    return strategy.status();
   }
-  return open_pages(file, std::move(mapping).value());
+  if (wants_dram(file, media)) {
+    return open_in_memory(file, std::move(strategy).value());
+  }
+  if (strategy->granularity == Granularity::page) {
+    return open_pages(file, std::move(mapping).value(), std::move(strategy).value());
+  }
+  return std::unique_ptr<Region>(
+      std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy).value()));
 }
 
 Result<std::unique_ptr<Region>> open_private(const FileHandle& file) {
@@ -238,7 +268,7 @@ Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes) {
     return pmem2_failure("cannot describe memory");
   }
   const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
-  return dram_region(*bytes, source, "plain memory: a power cut empties it");
+  return open_volatile(*bytes, source, volatile_strategy("plain memory: a power cut empties it"));
 }
 
 }  // namespace remora

@@ -24,6 +24,10 @@ Result<Media> parse_media(std::string_view text);
 // must be writable. The reason for the choice is in strategy().
 Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media);
 
+// The strategy that open_region would choose for this file, which may be open for reading only. The
+// file is left untouched.
+Result<Strategy> find_strategy(const FileHandle& file, Media media);
+
 // Maps the whole file privately: stores stay in this process, flushes do nothing, the file is left
 // untouched. For inspecting and checking.
 Result<std::unique_ptr<Region>> open_private(const FileHandle& file);

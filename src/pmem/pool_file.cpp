@@ -64,6 +64,11 @@ Result<PoolFile> PoolFile::open(const std::string& path, Media media) {
                    [media](const FileHandle& file) { return open_region(file, media); });
 }
 
+Status PoolFile::verify(const std::string& path) {
+  Result<FileHandle> file = FileHandle::open(path, false);
+  return file.ok() ? verify_header(*file) : file.status();
+}
+
 Result<PoolFile> PoolFile::inspect(const std::string& path) {
   return open_with(path, false, [](const FileHandle& file) { return open_private(file); });
 }

@@ -21,6 +21,10 @@ class PoolFile {
   // Opens and recovers. The file is this process's alone until the PoolFile is destroyed.
   static Result<PoolFile> open(const std::string& path, Media media);
 
+  // Whether the file can be read and has the header of a pool that this version can open. Nothing
+  // is mapped and nothing changed.
+  static Status verify(const std::string& path);
+
   // Opens a private view, recovered in memory: the file is not changed by a byte. Other inspectors
   // may look at the same time, an owner may not.
   static Result<PoolFile> inspect(const std::string& path);

@@ -1,5 +1,7 @@
 #include "pmem/redo_log.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/check.h"
@@ -63,13 +65,23 @@ void RedoLog::settle() {
   }
 }
 
+// Puts the words of a record in place and sends each line that they touch on its way, once.
 void RedoLog::apply(std::uint64_t sequence) {
   const std::byte* const place = slot(sequence);
   const RecordHead head = head_of(place);
+  std::array<Offset, pool_format::record_entries> lines;
+  std::size_t line_count = 0;
   for (std::size_t i = 0; i < head.writes; ++i) {
     const Write write = write_at(place, i);
     store_word(*reinterpret_cast<std::uint64_t*>(region_.data() + write.place), write.value);
-    region_.flush(ConstBytes(region_.data() + write.place, word_bytes));
+    const Offset line = round_down(write.place, Offset{cache_line_bytes});
+    const auto known = std::span(lines).first(line_count);
+    if (std::ranges::find(known, line) == known.end()) {
+      lines[line_count++] = line;
+    }
+  }
+  for (Offset line : std::span(lines).first(line_count)) {
+    region_.flush(ConstBytes(region_.data() + line, cache_line_bytes));
   }
 }
 

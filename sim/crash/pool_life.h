@@ -1,0 +1,82 @@
+// PoolLife: one power-on of the simulated machine: a crash memory, the pool in it, and the states
+// that the pool may be in if the power goes now. It performs the workload's transactions; cuts are
+// its owner's business, by way of the memory's events.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "pmem/pool.h"
+#include "sim/crash/pool_model.h"
+#include "sim/crash/subject.h"
+#include "sim/memory/crash_memory.h"
+#include "sim/memory/crash_region.h"
+
+namespace remora {
+
+// What a machine may hold after a cut.
+struct Expectation {
+  bool may_be_absent = false;  // the pool's creation was not acknowledged
+  std::vector<PoolState> states;
+};
+
+struct Broken {
+  std::string rule;
+  std::string explanation;
+};
+
+class PoolLife {
+ public:
+  inline static constexpr std::uint64_t pool_bytes = 256 << 10;
+
+  explicit PoolLife(SiteTable& sites);
+
+  CrashMemory& memory() { return memory_; }
+
+  // Power-on. Call before anything else, and again for the next life.
+  void power_on(ConstBytes image, const Platform& platform, const Faults& faults,
+                const Expectation& expected, Random random);
+
+  // Makes the pool anew, on an image that is all zero.
+  std::optional<Broken> create();
+  // Recovers the pool and holds it against what was expected. Afterwards the state that was found
+  // is the one and only that a later cut may leave.
+  std::optional<Broken> recover();
+  // Whether there is a pool to go on with.
+  bool has_pool() const { return pool_ != nullptr; }
+  // One transaction, or something else that a program does.
+  std::optional<Broken> step();
+
+  // What a cut at this moment may leave: everything from the newest acknowledged state on.
+  Expectation expectation() const;
+
+ private:
+  struct Pending {
+    PoolState state;
+    std::optional<Ticket> ticket;  // none while the transaction is under way
+  };
+
+  std::optional<Broken> perform(const PoolState& after, const Transaction& transaction);
+  std::optional<Broken> add_object(std::size_t root);
+  std::optional<Broken> remove_objects(std::size_t root);
+  std::optional<Broken> swap_roots(std::size_t root, std::size_t other);
+  std::optional<Broken> reserve_in_vain();
+  std::optional<Broken> commit_something();
+  std::optional<ModelObject> new_object();
+  const PoolState& now() const { return pending_.back().state; }
+
+  CrashMemory memory_;
+  std::optional<CrashRegion> region_;
+  std::unique_ptr<Pool> pool_;
+  Random random_{0};
+  Faults faults_;
+  Expectation expected_;
+  bool creating_ = false;
+  bool crowded_ = false;          // large objects, so that the pool is often full
+  std::vector<Pending> pending_;  // from the newest acknowledged state on, oldest first
+  std::uint64_t next_number_ = 1;
+};
+
+}  // namespace remora

@@ -1,0 +1,12 @@
+// The subcommands. Each adds itself to the application and, when chosen, runs and stores its exit
+// status.
+#pragma once
+
+#include <CLI/App.hpp>
+
+namespace remora::cli {
+
+void add_pool_command(CLI::App& app, int& exit_status);
+void add_crash_command(CLI::App& app, int& exit_status);
+
+}  // namespace remora::cli

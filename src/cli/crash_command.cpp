@@ -1,0 +1,280 @@
+// remora crash: power cuts by seed, and the proof that they would be noticed.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+#include "cli/progress.h"
+#include "sim/crash/campaign.h"
+#include "sim/crash/pool_subject.h"
+
+namespace remora::cli {
+namespace {
+
+struct CrashArguments {
+  std::string engine = "pool";
+  std::uint64_t runs = 1000;
+  std::uint64_t seed = 1;
+  std::string domain = "dmp";
+  std::string ddio = "on";
+  std::string flush = "platform";
+  std::string granularity = "any";
+  std::string plant;
+  std::size_t threads = 0;
+  bool list_plants = false;
+  bool mutants = false;
+  bool json = false;
+};
+
+Result<std::unique_ptr<CrashSubject>> find_subject(const std::string& name) {
+  if (name == "pool") {
+    return std::unique_ptr<CrashSubject>(std::make_unique<PoolSubject>());
+  }
+  return Status(Code::invalid_argument, "unknown engine '" + name + "'; choose pool");
+}
+
+Result<std::optional<Granularity>> parse_granularity(const std::string& text) {
+  if (text == "any") {
+    return std::optional<Granularity>();
+  }
+  if (text == "cache-line") {
+    return std::optional(Granularity::cache_line);
+  }
+  if (text == "page") {
+    return std::optional(Granularity::page);
+  }
+  return Status(Code::invalid_argument,
+                "unknown granularity '" + text + "'; choose any, cache-line or page");
+}
+
+Result<CrashSettings> parse_settings(const CrashArguments& arguments) {
+  CrashSettings settings;
+  Result<Domain> domain = parse_domain(arguments.domain);
+  if (!domain.ok()) {
+    return domain.status();
+  }
+  Result<bool> ddio = parse_switch(arguments.ddio);
+  if (!ddio.ok()) {
+    return ddio.status();
+  }
+  Result<FlushMeaning> flush = parse_flush_meaning(arguments.flush);
+  if (!flush.ok()) {
+    return flush.status();
+  }
+  Result<std::optional<Granularity>> granularity = parse_granularity(arguments.granularity);
+  if (!granularity.ok()) {
+    return granularity.status();
+  }
+  return CrashSettings{*domain, *ddio, *flush, *granularity};
+}
+
+Result<Faults> parse_plant(const CrashSubject& subject, const std::string& name) {
+  if (name.empty()) {
+    return Faults();
+  }
+  for (const Fault* fault : subject.faults()) {
+    if (fault->name == name) {
+      return Faults(*fault);
+    }
+  }
+  return Status(Code::invalid_argument, "no bug '" + name +
+                                            "' can be planted; see them with: remora crash "
+                                            "--engine " +
+                                            std::string(subject.name()) + " --list-plants");
+}
+
+std::string replay_command(const CrashArguments& arguments, std::uint64_t seed) {
+  std::string text =
+      fmt::format("remora crash --engine {} --runs 1 --seed {}", arguments.engine, seed);
+  const CrashArguments defaults;
+  const auto add = [&text](const char* option, const std::string& value, const std::string& usual) {
+    if (value != usual) {
+      text += fmt::format(" {} {}", option, value);
+    }
+  };
+  add("--domain", arguments.domain, defaults.domain);
+  add("--ddio", arguments.ddio, defaults.ddio);
+  add("--flush", arguments.flush, defaults.flush);
+  add("--granularity", arguments.granularity, defaults.granularity);
+  add("--plant", arguments.plant, defaults.plant);
+  return text;
+}
+
+nlohmann::json to_json(const CrashViolation& violation, const CrashArguments& arguments) {
+  return {{"seed", violation.seed},
+          {"platform", violation.platform},
+          {"rule", violation.rule},
+          {"explanation", violation.explanation},
+          {"stricter_than_x86", violation.stricter_than_x86},
+          {"replay", replay_command(arguments, violation.seed)}};
+}
+
+void print_violation(const CrashViolation& violation, const CrashArguments& arguments) {
+  fmt::print("  seed {} ({}): {}: {}{}\n", violation.seed, violation.platform, violation.rule,
+             violation.explanation,
+             violation.stricter_than_x86 ? " [needs a line torn, stricter than x86]" : "");
+  fmt::print("    replay: {}\n", replay_command(arguments, violation.seed));
+}
+
+int run_cuts(const CrashSubject& subject, const CrashArguments& arguments,
+             CampaignOptions options) {
+  CampaignReport report;
+  {
+    Progress progress("crash " + arguments.engine, "runs", options.runs);
+    options.progress = [&progress](std::uint64_t runs) { progress.show(runs); };
+    report = run_campaign(subject, options);
+  }
+  if (arguments.json) {
+    nlohmann::json violations = nlohmann::json::array();
+    for (const CrashViolation& violation : report.violations) {
+      violations.push_back(to_json(violation, arguments));
+    }
+    const nlohmann::json json = {
+        {"engine", arguments.engine}, {"seed", arguments.seed},
+        {"runs", report.runs},        {"cuts", report.cuts},
+        {"images", report.images},    {"distinct_images", report.distinct_images},
+        {"domain", arguments.domain}, {"ddio", arguments.ddio},
+        {"flush", arguments.flush},   {"granularity", arguments.granularity},
+        {"plant", arguments.plant},   {"violations", violations}};
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{} runs, {} power cuts, {} images recovered ({} distinct)\n", report.runs,
+               report.cuts, report.images, report.distinct_images);
+    fmt::print("promise {}: {}\n", report.violations.empty() ? "kept" : "BROKEN",
+               subject.promise());
+    for (const CrashViolation& violation : report.violations) {
+      print_violation(violation, arguments);
+    }
+  }
+  return report.violations.empty() ? exit_kept : exit_broken;
+}
+
+std::string short_name(const SiteKey& key) {
+  const std::size_t slash = key.file.rfind('/');
+  const std::string file = slash == std::string::npos ? key.file : key.file.substr(slash + 1);
+  return fmt::format("{}:{}:{} {}", file, key.line, key.column, to_string(key.kind));
+}
+
+nlohmann::json to_json(const Mutant& mutant) {
+  return {{"site", short_name(mutant.site.key)},
+          {"function", mutant.site.function},
+          {"calls", mutant.site.calls},
+          {"runs", mutant.runs}};
+}
+
+int run_mutants_of(const CrashSubject& subject, const CrashArguments& arguments,
+                   const CampaignOptions& options) {
+  const MutantReport report = run_mutants(subject, options);
+  nlohmann::json survivors = nlohmann::json::array();
+  nlohmann::json killed = nlohmann::json::array();
+  for (const Mutant& mutant : report.mutants) {
+    (mutant.killed ? killed : survivors).push_back(to_json(mutant));
+  }
+  const bool sound = survivors.empty() && report.unmuted_violations.empty();
+  if (arguments.json) {
+    nlohmann::json violations = nlohmann::json::array();
+    for (const CrashViolation& violation : report.unmuted_violations) {
+      violations.push_back(to_json(violation, arguments));
+    }
+    const nlohmann::json json = {{"engine", arguments.engine},     {"seed", arguments.seed},
+                                 {"sites", report.mutants.size()}, {"killed", killed.size()},
+                                 {"survivors", survivors},         {"killed_sites", killed},
+                                 {"violations", violations}};
+    fmt::print("{}\n", json.dump(2));
+    return sound ? exit_kept : exit_broken;
+  }
+  for (const Mutant& mutant : report.mutants) {
+    fmt::print("  {:8} {} in {}: {} calls, {} runs\n", mutant.killed ? "killed" : "SURVIVED",
+               short_name(mutant.site.key), mutant.site.function, mutant.site.calls, mutant.runs);
+  }
+  fmt::print("{} persist sites, {} killed, {} survived\n", report.mutants.size(), killed.size(),
+             survivors.size());
+  for (const CrashViolation& violation : report.unmuted_violations) {
+    print_violation(violation, arguments);
+  }
+  return sound ? exit_kept : exit_broken;
+}
+
+int list_plants(const CrashSubject& subject, bool json) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Fault* fault : subject.faults()) {
+    if (json) {
+      list.push_back({{"name", fault->name}, {"what", fault->what}});
+    } else {
+      fmt::print("{:32} {}\n", fault->name, fault->what);
+    }
+  }
+  if (json) {
+    fmt::print("{}\n", list.dump(2));
+  }
+  return exit_kept;
+}
+
+int crash(const CrashArguments& arguments) {
+  Result<std::unique_ptr<CrashSubject>> subject = find_subject(arguments.engine);
+  if (!subject.ok()) {
+    return fail(subject.status());
+  }
+  if (arguments.list_plants) {
+    return list_plants(**subject, arguments.json);
+  }
+  Result<CrashSettings> settings = parse_settings(arguments);
+  if (!settings.ok()) {
+    return fail(settings.status());
+  }
+  Result<Faults> faults = parse_plant(**subject, arguments.plant);
+  if (!faults.ok()) {
+    return fail(faults.status());
+  }
+  CampaignOptions options;
+  options.runs = arguments.runs;
+  options.seed = arguments.seed;
+  options.settings = *settings;
+  options.faults = *faults;
+  options.threads = arguments.threads;
+  fmt::print(stderr,
+             "crash: engine {}, seed {}, runs {}, domain {}, ddio {}, flush {}, granularity {}{}\n",
+             arguments.engine, arguments.seed, arguments.runs, arguments.domain, arguments.ddio,
+             arguments.flush, arguments.granularity,
+             arguments.plant.empty() ? "" : ", planted " + arguments.plant);
+  return arguments.mutants ? run_mutants_of(**subject, arguments, options)
+                           : run_cuts(**subject, arguments, options);
+}
+
+}  // namespace
+
+void add_crash_command(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand("crash", "Cut the power by seed and check what survives");
+  const auto arguments = std::make_shared<CrashArguments>();
+  command->add_option("--engine", arguments->engine, "What is held to its promise: pool")
+      ->capture_default_str();
+  command->add_option("--runs", arguments->runs, "How many seeded runs")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", arguments->seed, "Seed of the first run; run i has seed + i")
+      ->capture_default_str();
+  command->add_option("--domain", arguments->domain, "Persistence domain: dmp, mhp or wsp")
+      ->capture_default_str();
+  command->add_option("--ddio", arguments->ddio, "Whether inbound DMA lands in the cache: on, off")
+      ->capture_default_str();
+  command->add_option("--flush", arguments->flush, "What an RDMA FLUSH reaches: platform or pcie")
+      ->capture_default_str();
+  command
+      ->add_option("--granularity", arguments->granularity,
+                   "Of the medium: cache-line, page, or any (by the seed)")
+      ->capture_default_str();
+  command->add_option("--plant", arguments->plant, "Plant one bug, which must then be caught");
+  command->add_flag("--list-plants", arguments->list_plants, "List the bugs that can be planted");
+  command->add_flag("--mutants", arguments->mutants,
+                    "Mute every persist call in turn; each must be missed");
+  command->add_option("--threads", arguments->threads, "Threads to use; 0 means one for each core")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->callback([arguments, &exit_status] { exit_status = crash(*arguments); });
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,30 @@
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+
+int main(int argc, char** argv) {
+  using namespace remora::cli;
+  CLI::App app("Remora: bytes on another machine's persistent memory, and when they survive");
+  app.name("remora");
+  app.set_version_flag("--version", REMORA_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 every promise checked was kept, 1 one was broken, 2 wrong usage,\n"
+      "3 this machine or file cannot serve.");
+  int exit_status = exit_kept;
+  add_pool_command(app, exit_status);
+  add_crash_command(app, exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_kept : exit_usage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "remora: %s\n", error.what());
+    return exit_environment;
+  }
+  return exit_status;
+}

@@ -1,0 +1,190 @@
+// remora pool create | info | check
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/size_text.h"
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+#include "pmem/pool_file.h"
+
+namespace remora::cli {
+namespace {
+
+struct PoolArguments {
+  std::string path;
+  std::string size = "64M";
+  std::string media = "auto";
+  bool json = false;
+};
+
+std::string text_of(const pool_format::Uuid& uuid) {
+  std::string text;
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    text += i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
+}
+
+std::string durability_of(const Strategy& strategy) {
+  return strategy.survives_power_cut ? "survives a power cut" : "lost in a power cut";
+}
+
+nlohmann::json describe(PoolFile& file) {
+  const PoolUsage usage = file.pool().usage();
+  return {{"path", file.file().path()},
+          {"format_version", file.pool().header().version},
+          {"uuid", text_of(file.pool().header().uuid)},
+          {"size_bytes", usage.size_bytes},
+          {"object_count", usage.object_count},
+          {"object_bytes", usage.object_bytes},
+          {"free_bytes", usage.free_bytes},
+          {"largest_free_bytes", usage.largest_free_bytes},
+          {"replayed_records", file.pool().replayed_records()},
+          {"roots", file.pool().root_names()}};
+}
+
+void print_table(PoolFile& file) {
+  const PoolUsage usage = file.pool().usage();
+  fmt::print("pool         {}\n", file.file().path());
+  fmt::print("format       version {}\n", file.pool().header().version);
+  fmt::print("uuid         {}\n", text_of(file.pool().header().uuid));
+  fmt::print("size         {}\n", format_size(usage.size_bytes));
+  fmt::print("objects      {} in {}\n", usage.object_count, format_size(usage.object_bytes));
+  fmt::print("free         {}, largest piece {}\n", format_size(usage.free_bytes),
+             format_size(usage.largest_free_bytes));
+  fmt::print("log          {} records to replay\n", file.pool().replayed_records());
+  const std::vector<std::string> names = file.pool().root_names();
+  fmt::print("roots        {}\n", names.empty() ? "none" : "");
+  for (const std::string& name : names) {
+    fmt::print("  {}\n", name);
+  }
+}
+
+void print_strategy(const Strategy& strategy) {
+  fmt::print("granularity  {}\n", to_string(strategy.granularity));
+  fmt::print("persistence  {}\n", strategy.method);
+  fmt::print("durability   {}: {}\n", durability_of(strategy), strategy.reason);
+}
+
+void add_strategy(const Strategy& strategy, nlohmann::json& json) {
+  json["granularity"] = to_string(strategy.granularity);
+  json["persistence"] = strategy.method;
+  json["survives_power_cut"] = strategy.survives_power_cut;
+  json["reason"] = strategy.reason;
+}
+
+int create(const PoolArguments& arguments) {
+  Result<std::uint64_t> size_bytes = parse_size(arguments.size);
+  if (!size_bytes.ok()) {
+    return fail(size_bytes.status());
+  }
+  Result<Media> media = parse_media(arguments.media);
+  if (!media.ok()) {
+    return fail(media.status());
+  }
+  Result<PoolFile> file = PoolFile::create(arguments.path, *size_bytes, *media);
+  if (!file.ok()) {
+    return fail(file.status());
+  }
+  if (arguments.json) {
+    nlohmann::json json = describe(*file);
+    add_strategy(file->region().strategy(), json);
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    print_table(*file);
+    print_strategy(file->region().strategy());
+  }
+  return exit_kept;
+}
+
+// What the medium is, without recovering the pool: a region of its own over the same file, opened
+// for reading by the caller.
+Result<Strategy> strategy_of(const std::string& path, Media media) {
+  Result<FileHandle> file = FileHandle::open(path, false);
+  if (!file.ok()) {
+    return file.status();
+  }
+  return find_strategy(*file, media);
+}
+
+int info(const PoolArguments& arguments) {
+  Result<Media> media = parse_media(arguments.media);
+  if (!media.ok()) {
+    return fail(media.status());
+  }
+  Result<PoolFile> file = PoolFile::inspect(arguments.path);
+  if (!file.ok()) {
+    return fail(file.status());
+  }
+  Result<Strategy> strategy = strategy_of(arguments.path, *media);
+  if (!strategy.ok()) {
+    return fail(strategy.status());
+  }
+  if (arguments.json) {
+    nlohmann::json json = describe(*file);
+    add_strategy(*strategy, json);
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    print_table(*file);
+    print_strategy(*strategy);
+  }
+  return exit_kept;
+}
+
+int check(const PoolArguments& arguments) {
+  // A file that is no pool, or that cannot be read, was not checked: that is another status than a
+  // pool that was checked and found wanting.
+  if (Status status = PoolFile::verify(arguments.path); !status.ok()) {
+    return fail(status);
+  }
+  Result<PoolFile> file = PoolFile::inspect(arguments.path);
+  if (!file.ok() && file.code() != Code::damaged) {
+    return fail(file.status());
+  }
+  const std::string finding(file.ok() ? "" : file.status().message());
+  if (arguments.json) {
+    nlohmann::json json = file.ok() ? describe(*file) : nlohmann::json{{"path", arguments.path}};
+    json["sound"] = file.ok();
+    json["findings"] = file.ok() ? nlohmann::json::array() : nlohmann::json::array({finding});
+    fmt::print("{}\n", json.dump(2));
+  } else if (file.ok()) {
+    print_table(*file);
+    fmt::print("sound: header, log, block table and roots agree\n");
+  } else {
+    fmt::print("damaged: {}\n", finding);
+  }
+  return file.ok() ? exit_kept : exit_broken;
+}
+
+}  // namespace
+
+void add_pool_command(CLI::App& app, int& exit_status) {
+  CLI::App* pool =
+      app.add_subcommand("pool", "Make, describe and check pools of persistent memory");
+  pool->require_subcommand(1);
+  const auto arguments = std::make_shared<PoolArguments>();
+  const auto add = [&](const char* name, const char* what, int (*run)(const PoolArguments&)) {
+    CLI::App* command = pool->add_subcommand(name, what);
+    command->add_option("path", arguments->path, "The pool's file")->required();
+    command->add_flag("--json", arguments->json, "Print JSON");
+    command->callback([arguments, run, &exit_status] { exit_status = run(*arguments); });
+    return command;
+  };
+  const char* media_help =
+      "How it is made persistent: auto, dax, file (page granularity, msync) or dram (volatile)";
+  CLI::App* create_command = add("create", "Make a new pool in a new file", create);
+  create_command->add_option("--size", arguments->size, "Size, such as 256K, 64M, 2G, 1T")
+      ->capture_default_str();
+  create_command->add_option("--media", arguments->media, media_help)->capture_default_str();
+  CLI::App* info_command =
+      add("info", "Describe a pool and its medium; the file is left untouched", info);
+  info_command->add_option("--media", arguments->media, media_help)->capture_default_str();
+  add("check", "Check a pool's structures; the file is left untouched", check);
+}
+
+}  // namespace remora::cli

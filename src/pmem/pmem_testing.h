@@ -1,0 +1,154 @@
+// For the tests of this layer: memory with a medium behind it, folders that go away again, and
+// processes that vanish. One thread.
+#pragma once
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "pmem/region.h"
+
+namespace remora {
+
+// Plain memory and, apart from it, the medium: what a power cut would leave. On page granularity
+// nothing becomes persistent before commit() or wait().
+class FakeRegion final : public Region {
+ public:
+  FakeRegion(std::uint64_t size_bytes, Granularity granularity)
+      : memory_(size_bytes),
+        medium_(size_bytes),
+        strategy_{granularity, true, "a copy", "the tests keep both images"} {}
+
+  Bytes bytes() override { return memory_; }
+  const Strategy& strategy() const override { return strategy_; }
+
+  void flush(ConstBytes range, Site = Site::current()) override {
+    if (!range.empty()) {
+      const auto from = static_cast<std::size_t>(range.data() - memory_.data());
+      REMORA_CHECK(within(from, range.size(), memory_.size()), "flushed outside of the region");
+      flushed_.push_back({from, {range.begin(), range.end()}});
+    }
+  }
+  [[nodiscard]] Ticket drain(Site = Site::current()) override {
+    if (granularity() == Granularity::page) {
+      return Ticket{open_};
+    }
+    write_back();
+    return Ticket{};
+  }
+  void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override {
+    std::memcpy(to, from.data(), from.size());
+    flush(ConstBytes(to, from.size()), site);
+  }
+  bool persistent(Ticket ticket) const override { return ticket.commit < open_; }
+  [[nodiscard]] Status wait(Ticket ticket) override {
+    if (!persistent(ticket)) {
+      ++blocked_;
+      commit();
+    }
+    return persistent(ticket) ? Status() : Status(Code::io_error, "the medium failed");
+  }
+  void request(Ticket) override {}
+
+  // One group commit, unless the medium has failed.
+  void commit() {
+    if (!failed_) {
+      write_back();
+      ++open_;
+    }
+  }
+  // A power cut: only what is persistent is still there.
+  void cut() {
+    memory_ = medium_;
+    flushed_.clear();
+  }
+  // No commit works from here on.
+  void fail() { failed_ = true; }
+
+  // How often wait() had to commit.
+  std::uint64_t blocked() const { return blocked_; }
+
+ private:
+  struct Snapshot {
+    std::size_t from;
+    std::vector<std::byte> bytes;
+  };
+
+  void write_back() {
+    for (const Snapshot& snapshot : flushed_) {
+      std::memcpy(medium_.data() + snapshot.from, snapshot.bytes.data(), snapshot.bytes.size());
+    }
+    flushed_.clear();
+  }
+
+  std::vector<std::byte> memory_;
+  std::vector<std::byte> medium_;
+  std::vector<Snapshot> flushed_;
+  Strategy strategy_;
+  std::uint64_t open_ = 1;
+  std::uint64_t blocked_ = 0;
+  bool failed_ = false;
+};
+
+// A folder of its own, removed with all that is in it.
+class TestFolder {
+ public:
+  explicit TestFolder(const std::filesystem::path& parent) {
+    std::string name = (parent / "remora-test-XXXXXX").string();
+    REMORA_CHECK(mkdtemp(name.data()) != nullptr, "cannot make a folder for the test");
+    path_ = name;
+  }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  bool empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A place for test folders in memory, which every Linux has.
+inline std::filesystem::path memory_place() {
+  return "/dev/shm";
+}
+
+// A place on a disk; none when both candidates are file systems in memory.
+inline std::optional<std::filesystem::path> disk_place() {
+  for (const auto& place :
+       {std::filesystem::temp_directory_path(), std::filesystem::current_path()}) {
+    struct statfs facts {};
+    if (statfs(place.c_str(), &facts) == 0 && facts.f_type != TMPFS_MAGIC &&
+        facts.f_type != RAMFS_MAGIC) {
+      return place;
+    }
+  }
+  return std::nullopt;
+}
+
+// Runs `body` in a process of its own, which vanishes without any clean-up when `body` returns.
+// What it returned (0 to 255), or minus the signal that ended it.
+inline int in_child(const std::function<int()>& body) {
+  const pid_t child = fork();
+  REMORA_CHECK(child >= 0, "cannot fork");
+  if (child == 0) {
+    _exit(body());
+  }
+  int status = 0;
+  REMORA_CHECK(waitpid(child, &status, 0) == child, "cannot wait for the child");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace remora

@@ -1,0 +1,244 @@
+#include "runtime/poll_loop.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+#include "runtime/system_random.h"
+
+namespace remora {
+namespace {
+
+// Leaves the execution units to the other thread of the core for a moment.
+void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+class Alarm final : public Timer {
+ public:
+  bool rang() const { return rang_; }
+  void expire() override { rang_ = true; }
+
+ private:
+  bool rang_ = false;
+};
+
+}  // namespace
+
+PollLoop::PollLoop(const PollLoopOptions& options)
+    : Runtime(options.seed ? *options.seed : random_word()),
+      spin_turns_(options.spin_turns),
+      wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  list_descriptors();
+}
+
+PollLoop::~PollLoop() {
+  if (wake_fd_ >= 0) {
+    ::close(wake_fd_);
+  }
+}
+
+void PollLoop::wake() {
+  wanted_.store(true);
+  if (parked_.load() && wake_fd_ >= 0) {
+    const std::uint64_t one = 1;
+    // It can fail only when the counter is full, and then the loop is awake anyway.
+    [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+  }
+}
+
+Status PollLoop::post(std::function<void()> function) {
+  {
+    const std::lock_guard lock(posted_mutex_);
+    if (posted_.size() == limits::posted_functions) {
+      return Status(Code::no_space, "too many functions wait for the loop; post again later");
+    }
+    posted_.push_back(std::move(function));
+  }
+  wake();
+  return {};
+}
+
+std::uint64_t PollLoop::now_ns() const {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+void PollLoop::arm(Timer& timer, std::uint64_t due_ns) {
+  timer.disarm();
+  timers_.add(timer, due_ns);
+}
+
+void PollLoop::soon(Timer& timer) {
+  timer.disarm();
+  ready_.push_back(timer);
+}
+
+RunState PollLoop::turn() {
+  const Running running(*this);
+  if (work_once()) {
+    idle_turns_ = 0;
+    blind_park_ns_ = limits::blind_park_first_ns;
+  } else if (idle_turns_ < spin_turns_) {
+    ++idle_turns_;
+    pause_briefly();
+  } else {
+    park();
+  }
+  return RunState::running;
+}
+
+RunState PollLoop::run_for(std::uint64_t span_ns) {
+  Alarm alarm;
+  arm(alarm, after(span_ns));
+  while (!alarm.rang()) {
+    turn();
+  }
+  return RunState::finished;
+}
+
+std::string PollLoop::describe() const {
+  return "real time";
+}
+
+bool PollLoop::work_once() {
+  bool worked = run_posted();
+  worked |= pollers_.poll_all();
+  worked |= watches_.check_all();
+  worked |= run_due(worked);
+  worked |= run_ready();
+  return worked;
+}
+
+bool PollLoop::run_posted() {
+  if (!wanted_.load(std::memory_order_relaxed)) [[likely]] {
+    return false;
+  }
+  wanted_.store(false);
+  std::vector<std::function<void()>> functions;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    functions.swap(posted_);
+  }
+  for (const std::function<void()>& function : functions) {
+    function();
+  }
+  return true;
+}
+
+// A turn that works takes long enough to make a look at the clock cheap; idle ones do not.
+bool PollLoop::run_due(bool worked) {
+  if (timers_.empty()) {
+    return false;
+  }
+  const bool idle = !worked && idle_turns_ > 0;
+  if (idle && ++turns_since_clock_ < limits::turns_per_clock_read) {
+    return false;
+  }
+  turns_since_clock_ = 0;
+  const std::uint64_t now = now_ns();
+  bool ran = false;
+  // Those that are armed anew meanwhile wait for the next turn.
+  for (std::size_t left = timers_.size(); left > 0 && !timers_.empty(); --left) {
+    if (timers_.next_due_ns() > now) {
+      break;
+    }
+    timers_.pop().timer->expire();
+    ran = true;
+  }
+  return ran;
+}
+
+// What becomes ready meanwhile waits for the next turn.
+bool PollLoop::run_ready() {
+  if (ready_.empty()) {
+    return false;
+  }
+  IntrusiveList<Timer> batch;
+  batch.take_all(ready_);
+  while (!batch.empty()) {
+    batch.pop_front().expire();
+  }
+  return true;
+}
+
+void PollLoop::park() {
+  if (listed_version_ != pollers_.version()) {
+    list_descriptors();
+  }
+  // The next turn looks at the clock, whatever ended the park.
+  turns_since_clock_ = limits::turns_per_clock_read;
+  const std::uint64_t span_ns = park_span_ns();
+  if (span_ns == 0 || !arm_wakes()) {
+    return;
+  }
+  parked_.store(true);
+  if (!wanted_.load()) {
+    ++parks_;
+    sleep(span_ns);
+  }
+  parked_.store(false);
+}
+
+bool PollLoop::arm_wakes() {
+  bool armed = true;
+  pollers_.for_each([&](Poller& poller) {
+    if (poller.wake_fd() >= 0) {
+      armed &= poller.arm_wake();
+    }
+  });
+  return armed;
+}
+
+// never_ns: until something wakes it.
+std::uint64_t PollLoop::park_span_ns() {
+  std::uint64_t span_ns = never_ns;
+  if (!timers_.empty()) {
+    const std::uint64_t now = now_ns();
+    const std::uint64_t due = timers_.next_due_ns();
+    span_ns = due > now ? due - now : 0;
+  }
+  if (blind_pollers_ || !watches_.empty() || wake_fd_ < 0) {
+    span_ns = std::min(span_ns, blind_park_ns_);
+    blind_park_ns_ = std::min(2 * blind_park_ns_, limits::blind_park_longest_ns);
+  }
+  return span_ns;
+}
+
+void PollLoop::sleep(std::uint64_t span_ns) {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  const std::timespec span = {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
+                              .tv_nsec = static_cast<long>(span_ns % second_ns)};
+  // A failure (a signal) is no more than an early end of the park.
+  const int readable = ::ppoll(descriptors_.data(), descriptors_.size(),
+                               span_ns == never_ns ? nullptr : &span, nullptr);
+  if (readable > 0 && wake_fd_ >= 0 && descriptors_.front().revents != 0) {
+    std::uint64_t wakes = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &wakes, sizeof wakes);
+  }
+}
+
+void PollLoop::list_descriptors() {
+  descriptors_.clear();
+  if (wake_fd_ >= 0) {
+    descriptors_.push_back(pollfd{.fd = wake_fd_, .events = POLLIN, .revents = 0});
+  }
+  blind_pollers_ = false;
+  pollers_.for_each([&](Poller& poller) {
+    if (poller.wake_fd() >= 0) {
+      descriptors_.push_back(pollfd{.fd = poller.wake_fd(), .events = POLLIN, .revents = 0});
+    } else {
+      blind_pollers_ = true;
+    }
+  });
+  listed_version_ = pollers_.version();
+}
+
+}  // namespace remora

@@ -1,0 +1,224 @@
+#include "runtime/poll_loop.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "runtime/event.h"
+
+namespace remora {
+namespace {
+
+Task<void> wait_for(Event& event) {
+  co_await event;
+}
+
+// A source with no descriptor, filled by another thread.
+class Mailbox final : public Poller {
+ public:
+  explicit Mailbox(Runtime& runtime) : arrived_(runtime) {}
+  bool poll() override {
+    if (arrived_.is_set() || !full.load()) {
+      return false;
+    }
+    arrived_.set();
+    return true;
+  }
+  Task<void> arrived() { co_await arrived_; }
+  std::atomic<bool> full = false;
+
+ private:
+  Event arrived_;
+};
+
+TEST(PollLoop, the_seed_decides_its_chance) {
+  PollLoop a({.seed = 4});
+  PollLoop b({.seed = 4});
+  PollLoop c;
+  PollLoop d;
+  EXPECT_EQ(a.random().next(), b.random().next());
+  EXPECT_NE(c.random().next(), d.random().next());
+}
+
+TEST(PollLoop, time_goes_on_and_never_back) {
+  PollLoop loop;
+  const std::uint64_t first = loop.now_ns();
+  EXPECT_LE(first, loop.now_ns());
+  EXPECT_GT(first, 0U);
+}
+
+TEST(PollLoop, cpu_time_is_not_charged_and_does_not_suspend) {
+  PollLoop loop;
+  const auto flow = [&]() -> Task<void> { co_await loop.cpu(17, never_ns); };
+  EXPECT_TRUE(flow().finished());
+  EXPECT_EQ(loop.charge(17, 5), 0U);
+}
+
+TEST(PollLoop, a_posted_function_ends_a_park) {
+  PollLoop loop({.spin_turns = 0});
+  for (int round = 0; round < 200; ++round) {
+    Event event(loop);
+    Task<void> task = wait_for(event);
+    std::thread poster([&] { EXPECT_TRUE(loop.post([&] { event.set(); }).ok()); });
+    EXPECT_EQ(loop.run_until(task), RunState::finished);
+    poster.join();
+  }
+}
+
+TEST(PollLoop, posted_functions_run_in_their_order) {
+  PollLoop loop;
+  std::vector<int> order;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(loop.post([&order, i] { order.push_back(i); }).ok());
+  }
+  EXPECT_TRUE(order.empty());
+  loop.turn();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2}));
+}
+
+TEST(PollLoop, refuses_to_hold_too_many_posted_functions) {
+  PollLoop loop;
+  std::size_t ran = 0;
+  for (std::size_t i = 0; i < limits::posted_functions; ++i) {
+    ASSERT_TRUE(loop.post([&] { ++ran; }).ok());
+  }
+  EXPECT_EQ(loop.post([&] { ++ran; }).code(), Code::no_space);
+  loop.turn();
+  EXPECT_EQ(ran, limits::posted_functions);
+  EXPECT_TRUE(loop.post([] {}).ok());
+}
+
+TEST(PollLoop, many_threads_may_post) {
+  PollLoop loop({.spin_turns = 3});
+  constexpr int posts = 500;
+  int ran = 0;
+  Event all(loop);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < posts; ++i) {
+        while (!loop.post([&] {
+                      if (++ran == 3 * posts) {
+                        all.set();
+                      }
+                    })
+                    .ok()) {
+          std::this_thread::yield();
+        }
+      }
+    });
+  }
+  loop.block_on(wait_for(all));
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(ran, 3 * posts);
+}
+
+TEST(PollLoop, a_wake_keeps_the_next_park_from_beginning) {
+  PollLoop loop({.spin_turns = 0});
+  loop.wake();
+  loop.turn();
+  EXPECT_EQ(loop.parks(), 0U);
+}
+
+TEST(PollLoop, parks_only_after_its_spin_budget) {
+  PollLoop loop({.spin_turns = 10});
+  Mailbox blind(loop);  // bounds the park, so that the last turn ends
+  loop.add_poller(blind);
+  for (int i = 0; i < 10; ++i) {
+    loop.turn();
+  }
+  EXPECT_EQ(loop.parks(), 0U);
+  loop.turn();
+  EXPECT_EQ(loop.parks(), 1U);
+}
+
+TEST(PollLoop, a_timer_ends_a_park) {
+  PollLoop loop({.spin_turns = 0});
+  const std::uint64_t due = loop.now_ns() + 3'000'000;
+  const auto flow = [&]() -> Task<void> { co_await loop.sleep_until(due); };
+  loop.block_on(flow());
+  EXPECT_GE(loop.now_ns(), due);
+}
+
+// A device with a descriptor: work comes from another thread.
+class Device final : public Poller {
+ public:
+  explicit Device(Runtime& runtime) : arrived_(runtime) {}
+  ~Device() override { ::close(fd_); }
+  bool poll() override {
+    std::uint64_t count = 0;
+    if (arrived_.is_set() || ::read(fd_, &count, sizeof count) != sizeof count) {
+      return false;
+    }
+    arrived_.set();
+    return true;
+  }
+  int wake_fd() const override { return fd_; }
+  bool arm_wake() override { return ++arms_ > refusals; }
+  void bring_work() {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(::write(fd_, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+  Task<void> arrived() { co_await arrived_; }
+  int arms() const { return arms_; }
+
+  static constexpr int refusals = 3;
+
+ private:
+  Event arrived_;
+  int fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  int arms_ = 0;
+};
+
+TEST(PollLoop, a_pollers_descriptor_ends_a_park) {
+  PollLoop loop({.spin_turns = 0});
+  Device device(loop);
+  loop.add_poller(device);
+  std::thread source([&] { device.bring_work(); });
+  loop.block_on(device.arrived());
+  source.join();
+}
+
+TEST(PollLoop, does_not_park_while_a_poller_refuses) {
+  PollLoop loop({.spin_turns = 0});
+  Device device(loop);
+  loop.add_poller(device);
+  for (int i = 0; i < Device::refusals; ++i) {
+    loop.turn();
+  }
+  EXPECT_EQ(device.arms(), Device::refusals);
+  EXPECT_EQ(loop.parks(), 0U);
+}
+
+TEST(PollLoop, what_cannot_wake_it_is_found_all_the_same) {
+  PollLoop loop({.spin_turns = 0});
+  Mailbox mailbox(loop);
+  loop.add_poller(mailbox);
+  // Parked several times before the mail comes; were a park unbounded, this would never end.
+  while (loop.parks() < 8) {
+    loop.turn();
+  }
+  mailbox.full = true;
+  loop.block_on(mailbox.arrived());
+}
+
+TEST(PollLoop, a_watch_sees_what_another_thread_writes) {
+  PollLoop loop({.spin_turns = 0});
+  std::atomic<std::uint32_t> word = 0;
+  const auto flow = [&]() -> Task<void> {
+    co_await loop.watch(std::as_bytes(std::span(&word, 1)), [&] { return word.load() == 1; });
+  };
+  Task<void> task = flow();
+  std::thread writer([&] { word = 1; });
+  EXPECT_EQ(loop.run_until(task), RunState::finished);
+  writer.join();
+}
+
+}  // namespace
+}  // namespace remora

@@ -1,0 +1,95 @@
+// VirtualLoop: the Runtime in virtual time. Time stands still while a flow runs and jumps to the
+// next event when nothing is left to run, so a run depends on its seed and on nothing else: the
+// same seed gives the same run, and the trace hash shows that it did.
+//
+// An event is a timer that expires, or something that is ready. Events run in the order of their
+// times; those of the same time in the order in which they were scheduled, or, with shuffle_ties,
+// in an order drawn from the seed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/limits.h"
+#include "runtime/runtime.h"
+#include "runtime/timer_queue.h"
+
+namespace remora {
+
+struct VirtualLoopOptions {
+  std::uint64_t seed = 1;
+  bool shuffle_ties = false;
+  std::uint64_t max_events = limits::virtual_events;
+};
+
+class VirtualLoop final : public Runtime {
+ public:
+  explicit VirtualLoop(const VirtualLoopOptions& options = {});
+
+  std::uint64_t seed() const { return options_.seed; }
+
+  // Adds cores; their ids are the returned one and those that follow it.
+  CoreId add_cores(std::uint32_t count);
+  // The time that the core has been busy until now.
+  std::uint64_t busy_ns(CoreId core) const;
+
+  // Runs one event, then asks the pollers. Without an event the pollers are asked alone, and count
+  // as one if they had work. Gives running; stalled when there was neither; exhausted when
+  // max_events have run, and then runs nothing.
+  RunState step();
+  std::uint64_t events() const { return events_; }
+
+  // Called after each event, outside all flows, with the number of events so far.
+  void on_event(std::function<void(std::uint64_t)> hook) { on_event_ = std::move(hook); }
+
+  // The order of everything that happened: events and traced facts.
+  std::uint64_t trace_hash() const { return trace_hash_; }
+  // Called for each traced fact, so that a run can be told in words.
+  void on_trace(std::function<void(std::string_view, std::uint64_t)> hook) {
+    on_trace_ = std::move(hook);
+  }
+
+  // The power of everything on this loop is cut. Every spawned flow is destroyed where it is
+  // suspended; timers, watches and pollers are dropped; cores are idle. No flow runs on, but the
+  // destructors of their locals run (see abandon.h). Tasks that are kept elsewhere are for their
+  // owner to destroy, within an AbandonScope. Time, chance, event count and trace go on, so that
+  // recovery can run on the same loop. Not to be called from inside a flow, an event or a poller.
+  void abandon();
+
+  std::uint64_t now_ns() const override { return now_ns_; }
+  void arm(Timer& timer, std::uint64_t due_ns) override;
+  void soon(Timer& timer) override { arm(timer, now_ns_); }
+  void placed(ConstBytes range) override { watches_.check_overlapping(range); }
+  std::uint64_t charge(CoreId core, std::uint64_t cost_ns) override;
+  void trace(std::string_view tag, std::uint64_t value) override;
+  RunState turn() override { return step(); }
+  // Runs every event that is due within the span, then sets the time to its end.
+  RunState run_for(std::uint64_t span_ns) override;
+
+ private:
+  struct Core {
+    std::uint64_t free_at_ns = 0;
+    std::uint64_t charged_ns = 0;
+  };
+
+  std::string describe() const override;
+  bool run_event();
+  void fold(std::uint64_t value) { trace_hash_ = mix(trace_hash_ ^ value); }
+
+  const VirtualLoopOptions options_;
+  Random ties_;  // of its own, so that shuffling does not shift the numbers that flows draw
+  TimerQueue queue_;
+  std::vector<Core> cores_;
+  std::uint64_t now_ns_ = 0;
+  std::uint64_t events_ = 0;
+  std::uint64_t trace_hash_ = 0;
+  std::function<void(std::uint64_t)> on_event_;
+  std::function<void(std::string_view, std::uint64_t)> on_trace_;
+};
+
+}  // namespace remora

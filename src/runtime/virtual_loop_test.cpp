@@ -1,0 +1,365 @@
+#include "runtime/virtual_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/event.h"
+#include "runtime/semaphore.h"
+#include "runtime/when_all.h"
+
+namespace remora {
+namespace {
+
+Task<void> nap(Runtime& runtime, std::uint64_t span_ns) {
+  co_await runtime.sleep_for(span_ns);
+}
+Task<void> note_after(Runtime& runtime, std::uint64_t span_ns, int number,
+                      std::vector<int>& notes) {
+  co_await runtime.sleep_for(span_ns);
+  notes.push_back(number);
+}
+
+TEST(VirtualLoop, time_jumps_to_the_next_event) {
+  VirtualLoop loop;
+  EXPECT_EQ(loop.now_ns(), 0U);
+  loop.block_on(nap(loop, 3'600'000'000'000));
+  EXPECT_EQ(loop.now_ns(), 3'600'000'000'000U);
+  EXPECT_EQ(loop.events(), 1U);
+}
+
+TEST(VirtualLoop, same_time_goes_in_the_order_of_scheduling) {
+  VirtualLoop loop;
+  std::vector<int> notes;
+  std::vector<Task<void>> tasks;
+  for (int i = 0; i < 5; ++i) {
+    tasks.push_back(note_after(loop, 10, i, notes));
+  }
+  loop.block_on(when_all(std::move(tasks)));
+  EXPECT_EQ(notes, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+std::vector<int> shuffled(std::uint64_t seed) {
+  VirtualLoop loop({.seed = seed, .shuffle_ties = true});
+  std::vector<int> notes;
+  std::vector<Task<void>> tasks;
+  for (int i = 0; i < 5; ++i) {
+    tasks.push_back(note_after(loop, 10, i, notes));
+  }
+  tasks.push_back(note_after(loop, 9, -1, notes));
+  loop.block_on(when_all(std::move(tasks)));
+  return notes;
+}
+
+TEST(VirtualLoop, shuffled_ties_explore_orders_by_the_seed) {
+  std::set<std::vector<int>> orders;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<int> order = shuffled(seed);
+    EXPECT_EQ(order, shuffled(seed));
+    EXPECT_EQ(order.front(), -1) << "an earlier time stays earlier";
+    orders.insert(order);
+  }
+  EXPECT_GT(orders.size(), 40U);
+}
+
+TEST(VirtualLoop, shuffling_does_not_shift_the_chance_of_flows) {
+  VirtualLoop plain({.seed = 9});
+  VirtualLoop shuffles({.seed = 9, .shuffle_ties = true});
+  shuffles.block_on(nap(shuffles, 5));
+  EXPECT_EQ(plain.random().next(), shuffles.random().next());
+}
+
+TEST(VirtualLoop, a_step_is_one_event) {
+  VirtualLoop loop;
+  Task<void> task = nap(loop, 5);
+  loop.spawn(nap(loop, 7));
+  std::vector<std::uint64_t> seen;
+  loop.on_event([&](std::uint64_t number) { seen.push_back(number); });
+  EXPECT_EQ(loop.step(), RunState::running);
+  EXPECT_TRUE(task.finished());
+  EXPECT_EQ(loop.now_ns(), 5U);
+  EXPECT_EQ(loop.step(), RunState::running);
+  EXPECT_EQ(loop.step(), RunState::stalled);
+  EXPECT_EQ(loop.events(), 2U);
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST(VirtualLoop, a_deadlock_is_told) {
+  VirtualLoop loop({.seed = 77});
+  Event event(loop);
+  const auto flow = [&]() -> Task<void> { co_await event; };
+  Task<void> task = flow();
+  EXPECT_EQ(loop.run_until(task), RunState::stalled);
+  EXPECT_DEATH(loop.block_on(nap(loop, never_ns)), "deadlock: .*seed 77");
+  event.set();
+  EXPECT_EQ(loop.run_until(task), RunState::finished);
+}
+
+Task<void> spin_for_ever(Runtime& runtime) {
+  while (true) {
+    co_await runtime.yield();
+  }
+}
+
+TEST(VirtualLoop, a_runaway_ends_with_its_event_budget) {
+  VirtualLoop loop({.seed = 78, .max_events = 1000});
+  loop.spawn(spin_for_ever(loop));
+  Task<void> task = nap(loop, 5);
+  EXPECT_EQ(loop.run_until(task), RunState::exhausted);
+  EXPECT_EQ(loop.events(), 1000U);
+  EXPECT_EQ(loop.step(), RunState::exhausted);
+  EXPECT_EQ(loop.run_for(1), RunState::exhausted);
+  EXPECT_EQ(loop.events(), 1000U);
+  EXPECT_DEATH(loop.block_on(nap(loop, 5)), "runaway: .*seed 78, event 1000");
+  const AbandonScope scope;
+  task = Task<void>();
+  loop.abandon();
+}
+
+TEST(VirtualLoop, run_for_ends_at_its_time) {
+  VirtualLoop loop;
+  std::vector<int> notes;
+  loop.spawn(note_after(loop, 10, 1, notes));
+  loop.spawn(note_after(loop, 11, 2, notes));
+  EXPECT_EQ(loop.run_for(10), RunState::finished);
+  EXPECT_EQ(notes, std::vector<int>{1});
+  EXPECT_EQ(loop.now_ns(), 10U);
+  EXPECT_EQ(loop.run_for(100), RunState::finished);
+  EXPECT_EQ(loop.now_ns(), 110U);
+}
+
+class TwoPieces final : public Poller {
+ public:
+  bool poll() override { return left_ > 0 && left_-- > 0; }
+
+ private:
+  int left_ = 2;
+};
+
+TEST(VirtualLoop, a_poller_with_work_counts_as_an_event) {
+  VirtualLoop loop;
+  TwoPieces poller;
+  loop.add_poller(poller);
+  EXPECT_EQ(loop.step(), RunState::running);
+  EXPECT_EQ(loop.step(), RunState::running);
+  EXPECT_EQ(loop.step(), RunState::stalled);
+  EXPECT_EQ(loop.events(), 2U);
+}
+
+TEST(VirtualLoop, a_watch_is_asked_only_for_its_own_bytes) {
+  VirtualLoop loop;
+  std::vector<std::byte> memory(64);
+  const Bytes all(memory);
+  int asked = 0;
+  bool hold = false;
+  const auto flow = [&]() -> Task<void> {
+    co_await loop.watch(all.subspan(16, 16), [&] {
+      ++asked;
+      return hold;
+    });
+  };
+  Task<void> task = flow();
+  EXPECT_EQ(asked, 1) << "once at the start";
+  loop.placed(all.subspan(0, 16));
+  loop.placed(all.subspan(32, 32));
+  loop.placed(all.subspan(20, 0));
+  loop.run_for(100);
+  EXPECT_EQ(asked, 1);
+  loop.placed(all.subspan(31, 1));
+  EXPECT_EQ(asked, 2);
+  hold = true;
+  loop.placed(all);
+  EXPECT_EQ(asked, 3);
+  EXPECT_FALSE(task.finished()) << "placed runs no flow itself";
+  loop.step();
+  EXPECT_TRUE(task.finished());
+  loop.placed(all);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(VirtualLoop, a_core_serves_in_the_order_of_the_calls) {
+  VirtualLoop loop;
+  const CoreId core = loop.add_cores(2);
+  std::vector<std::uint64_t> ends;
+  const auto work = [&](CoreId on, std::uint64_t cost_ns) -> Task<void> {
+    co_await loop.cpu(on, cost_ns);
+    ends.push_back(loop.now_ns());
+  };
+  std::vector<Task<void>> tasks;
+  tasks.push_back(work(core, 100));
+  tasks.push_back(work(core, 10));
+  tasks.push_back(work(core + 1, 50));
+  EXPECT_TRUE(loop.run_for(105) == RunState::finished);
+  EXPECT_EQ(ends, (std::vector<std::uint64_t>{50, 100}));
+  EXPECT_EQ(loop.busy_ns(core), 105U);
+  EXPECT_EQ(loop.busy_ns(core + 1), 50U);
+  loop.block_on(when_all(std::move(tasks)));
+  EXPECT_EQ(ends.back(), 110U);
+  EXPECT_EQ(loop.busy_ns(core), 110U);
+  loop.run_for(90);
+  EXPECT_EQ(loop.charge(core, 5), 205U) << "idle time is not made up for";
+  EXPECT_EQ(loop.busy_ns(core), 110U);
+  EXPECT_EQ(loop.add_cores(1), 2U);
+  EXPECT_DEATH(loop.charge(3, 1), "no such core");
+  EXPECT_DEATH(loop.busy_ns(3), "no such core");
+}
+
+TEST(VirtualLoop, a_free_core_with_nothing_to_do_does_not_suspend) {
+  VirtualLoop loop;
+  const CoreId core = loop.add_cores(1);
+  const auto flow = [&]() -> Task<void> { co_await loop.cpu(core, 0); };
+  EXPECT_TRUE(flow().finished());
+}
+
+struct Note {
+  std::vector<std::string>& notes;
+  ~Note() { notes.push_back("destroyed"); }
+};
+
+TEST(VirtualLoop, abandon_cuts_the_power_between_two_events) {
+  VirtualLoop loop;
+  loop.add_cores(1);
+  std::vector<std::string> notes;
+  std::byte byte{};
+  TwoPieces poller;
+  Semaphore semaphore(loop, 1);
+  const auto sleeper = [&]() -> Task<void> {
+    const Note local{notes};
+    co_await nap(loop, 10);
+    notes.push_back("slept");
+  };
+  const auto watcher = [&]() -> Task<void> {
+    const Note local{notes};
+    co_await loop.watch(ConstBytes(&byte, 1), [] { return false; });
+    notes.push_back("watched");
+  };
+  const auto worker = [&]() -> Task<void> {
+    const Note local{notes};
+    co_await semaphore.acquire();
+    co_await loop.cpu(0, 100);
+    notes.push_back("worked");
+  };
+  loop.spawn(sleeper());
+  loop.spawn(watcher());
+  loop.spawn(worker());
+  loop.spawn(worker());
+  loop.run_for(5);
+  loop.add_poller(poller);
+  const std::uint64_t hash = loop.trace_hash();
+  loop.abandon();
+  EXPECT_EQ(notes, std::vector<std::string>(4, "destroyed"));
+  EXPECT_EQ(loop.spawned(), 0U);
+  EXPECT_EQ(loop.step(), RunState::stalled);
+  loop.placed(ConstBytes(&byte, 1));
+  EXPECT_EQ(loop.now_ns(), 5U);
+  EXPECT_NE(loop.trace_hash(), hash);
+  EXPECT_EQ(loop.busy_ns(0), 5U);
+  loop.block_on(nap(loop, 1));
+  EXPECT_EQ(loop.charge(0, 1), 7U) << "the core has nothing left from before";
+}
+
+TEST(VirtualLoop, abandon_from_inside_a_flow_ends_the_program) {
+  VirtualLoop loop;
+  const auto flow = [&]() -> Task<void> {
+    co_await loop.yield();
+    loop.abandon();
+  };
+  EXPECT_DEATH(loop.block_on(flow()), "between two events");
+}
+
+TEST(VirtualLoop, the_trace_hash_depends_on_facts_and_their_order) {
+  const auto hash_of = [](std::vector<std::pair<std::string, std::uint64_t>> facts) {
+    VirtualLoop loop;
+    std::vector<std::pair<std::string, std::uint64_t>> told;
+    loop.on_trace(
+        [&](std::string_view tag, std::uint64_t value) { told.emplace_back(tag, value); });
+    for (const auto& [tag, value] : facts) {
+      loop.trace(tag, value);
+    }
+    EXPECT_EQ(told, facts);
+    return loop.trace_hash();
+  };
+  const std::set<std::uint64_t> hashes = {
+      hash_of({}),         hash_of({{"a", 1}}),           hash_of({{"a", 2}}),
+      hash_of({{"b", 1}}), hash_of({{"a", 1}, {"b", 1}}), hash_of({{"b", 1}, {"a", 1}})};
+  EXPECT_EQ(hashes.size(), 6U);
+}
+
+// Many flows that use everything.
+class Workload {
+ public:
+  explicit Workload(const VirtualLoopOptions& options)
+      : loop_(options), memory_(flows_count), credits_(loop_, 5) {
+    loop_.add_cores(3);
+  }
+
+  std::uint64_t run() {
+    std::vector<Task<void>> tasks;
+    for (std::size_t i = 0; i < flows_count; ++i) {
+      loop_.spawn(answer(i));
+      tasks.push_back(ask(i));
+    }
+    loop_.block_on(when_all(std::move(tasks)));
+    return loop_.trace_hash();
+  }
+
+ private:
+  static constexpr std::size_t flows_count = 40;
+  static constexpr int rounds = 10;
+
+  Bytes slot(std::size_t i) { return Bytes(memory_).subspan(i, 1); }
+  void put(std::size_t i, int value) {
+    memory_[i] = static_cast<std::byte>(value);
+    loop_.placed(slot(i));
+  }
+  auto slot_is(std::size_t i, int value) {
+    return loop_.watch(slot(i),
+                       [this, i, value] { return memory_[i] == static_cast<std::byte>(value); });
+  }
+
+  Task<void> ask(std::size_t i) {
+    for (int round = 0; round < rounds; ++round) {
+      co_await credits_.acquire();
+      co_await loop_.sleep_for(loop_.random().below(4) * 10);
+      put(i, 2 * round + 1);
+      co_await slot_is(i, 2 * round + 2);
+      loop_.trace("answered", i);
+      credits_.release();
+    }
+  }
+  Task<void> answer(std::size_t i) {
+    for (int round = 0; round < rounds; ++round) {
+      co_await slot_is(i, 2 * round + 1);
+      co_await loop_.cpu(static_cast<CoreId>(i % 3), 10);
+      co_await loop_.yield();
+      put(i, 2 * round + 2);
+    }
+  }
+
+  VirtualLoop loop_;
+  std::vector<std::byte> memory_;
+  Semaphore credits_;
+};
+
+std::uint64_t hash_of_workload(std::uint64_t seed, bool shuffle_ties) {
+  return Workload({.seed = seed, .shuffle_ties = shuffle_ties}).run();
+}
+
+TEST(VirtualLoop, the_same_seed_gives_the_same_run_and_another_seed_another) {
+  for (const bool shuffle_ties : {false, true}) {
+    std::set<std::uint64_t> hashes;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const std::uint64_t hash = hash_of_workload(seed, shuffle_ties);
+      EXPECT_EQ(hash, hash_of_workload(seed, shuffle_ties)) << "seed " << seed;
+      hashes.insert(hash);
+    }
+    EXPECT_EQ(hashes.size(), 20U);
+  }
+  EXPECT_NE(hash_of_workload(1, false), hash_of_workload(1, true));
+}
+
+}  // namespace
+}  // namespace remora
