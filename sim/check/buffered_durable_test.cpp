@@ -132,6 +132,20 @@ TEST(BufferedDurable, accepts_a_pending_put_that_was_lost_and_took_effect_again)
   EXPECT_TRUE(accepts(story));
 }
 
+TEST(BufferedDurable, accepts_a_lost_and_repeated_put_above_a_persistent_one_that_nobody_read) {
+  Story story;
+  const auto unseen = story.start_put(1, 1);
+  const auto repeated = story.start_put(2, 2);
+  story.get(3, 2);
+  story.persistent(unseen);
+  story.cut_server();
+  story.put(4, 3);
+  story.get(3, 3);
+  story.get(3, 2);
+  story.visible(repeated);
+  EXPECT_TRUE(accepts(story));
+}
+
 TEST(BufferedDurable, rejects_an_acknowledgement_of_what_was_lost_and_not_repeated) {
   Story story;
   story.put(1, 1);

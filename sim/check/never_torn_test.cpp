@@ -72,7 +72,6 @@ TEST(NeverTorn, rejects_the_front_part_of_a_value) {
 }
 
 TEST(NeverTorn, rejects_content_that_differs_from_what_was_put) {
-  Story story;
   History history;
   Value value = describe_value("k", 1, 64);
   const Identity read = identify(value_for("k", 1, 64));

@@ -156,6 +156,25 @@ TEST(RandomHistory, is_judged_as_every_order_judges_it_when_scribbled) {
   compare_all(scribble, CutRule::may_roll_back, true);
 }
 
+TEST(RandomHistory, of_two_hundred_operations_and_sixteen_clients_needs_few_states) {
+  constexpr std::uint64_t seeds = 200;
+  constexpr std::uint64_t few_states = 3000;
+  WorldSetting setting;
+  setting.clients = 16;
+  setting.operations = 200;
+  setting.cuts = 2;
+  std::uint64_t rejected = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    std::vector<Step> steps = simulate(setting, seed);
+    EXPECT_TRUE(durably_linearizable(record(steps), few_states).passed()) << "seed " << seed;
+    mutate_answer(steps, seed);
+    const Verdict verdict = durably_linearizable(record(steps), few_states);
+    EXPECT_TRUE(verdict.undecided.empty()) << "seed " << seed;
+    rejected += verdict.violations.size();
+  }
+  EXPECT_GT(rejected, seeds / 2);
+}
+
 TEST(RandomHistory, is_the_same_for_the_same_seed) {
   const WorldSetting setting = some_world(7, CutRule::may_roll_back);
   const History one = record(simulate(setting, 7));

@@ -39,6 +39,9 @@ void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults
   creating_ = false;
   pending_.clear();
   crowded_ = random_.chance(1, 3);
+  // Each life numbers its objects elsewhere: what an earlier one left behind is never mistaken for
+  // an object of this one.
+  next_number_ = random_.below(1'000'000) * 1000 + 1;
 }
 
 Expectation PoolLife::expectation() const {
@@ -94,11 +97,6 @@ std::optional<Broken> PoolLife::recover() {
   }
   pool_ = std::move(pool).value();
   pending_.push_back({*found, Ticket{}});
-  for (const Chain& chain : *found) {
-    for (const ModelObject& object : chain) {
-      next_number_ = std::max(next_number_, object.number / 2 + 1);
-    }
-  }
   return std::nullopt;
 }
 

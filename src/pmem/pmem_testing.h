@@ -69,7 +69,9 @@ class FakeRegion final : public Region {
   }
   // A power cut: only what is persistent is still there.
   void cut() {
-    memory_ = medium_;
+    if (granularity() != Granularity::byte) {
+      memory_ = medium_;
+    }
     flushed_.clear();
   }
   // No commit works from here on.

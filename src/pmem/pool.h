@@ -103,8 +103,10 @@ class Pool {
   void collect_allocations(const Transaction& transaction, WordSet& words);
   void collect_roots(const Transaction& transaction, WordSet& words);
   void put_name(std::size_t index, WordSet& words) const;
-  void write_past_log(const WordSet& words);
   void release_retired();
+  // Planted mistakes (pool_mistakes.cpp).
+  void persist_late(const Transaction& transaction);
+  void write_past_log(const WordSet& words);
   Offset root_place(std::size_t index) const;
 
   struct Freed {

@@ -70,9 +70,7 @@ Result<Ticket> Pool::commit(const Transaction& transaction) {
     return ticket;
   }
   if (faults_.planted(pool_faults::object_after_record)) {
-    for (const Transaction::Object& object : transaction.published()) {
-      (void)region_.persist(ConstBytes(region_.data() + object.offset, object.content_bytes));
-    }
+    persist_late(transaction);
   }
   for (Offset offset : transaction.freed()) {
     freed_.push_back({offset, log_.newest()});
@@ -210,14 +208,6 @@ void Pool::put_name(std::size_t index, WordSet& words) const {
     std::uint64_t word;
     std::memcpy(&word, roots_[index].name.data() + at, sizeof word);
     words.put(root_place(index) + offsetof(Root, name) + at, word);
-  }
-}
-
-// What a planted mistake does with words that belong into the log.
-void Pool::write_past_log(const WordSet& words) {
-  for (const pool_format::Write& write : words.writes()) {
-    store(region_.data() + write.place, write.value);
-    region_.flush(ConstBytes(region_.data() + write.place, word_bytes));
   }
 }
 

@@ -296,21 +296,6 @@ TEST_P(PoolTest, a_full_pool_has_room_again_after_a_free) {
   EXPECT_EQ(pool_->usage().object_count, static_cast<std::uint64_t>(made));
 }
 
-TEST_P(PoolTest, a_failed_medium_closes_the_pool_for_good) {
-  if (GetParam() != Granularity::page) {
-    GTEST_SKIP() << "only a medium with commits can fail one";
-  }
-  make("kept", "before");
-  const Offset offset = reserve(64);
-  region_.fail();
-  Transaction transaction;
-  ASSERT_TRUE(transaction.publish(offset, 64).ok());
-  EXPECT_EQ(pool_->commit(transaction).code(), Code::io_error);
-  EXPECT_EQ(pool_->commit(Transaction{}).code(), Code::io_error);
-  EXPECT_EQ(pool_->reserve(64).code(), Code::io_error);
-  EXPECT_EQ(pool_->wait(Ticket{}).code(), Code::io_error);
-}
-
 TEST_P(PoolTest, leaks_nothing_over_many_lives) {
   Random random(5);
   std::map<std::string, std::string> model;
@@ -333,6 +318,20 @@ TEST_P(PoolTest, leaks_nothing_over_many_lives) {
       ASSERT_EQ(text_at(root, text.size()), text);
     }
   }
+}
+
+TEST(PoolFailure, closes_the_pool_for_good) {
+  FakeRegion region(pool_format::smallest_pool_bytes, Granularity::page);
+  Result<std::unique_ptr<Pool>> pool = Pool::create(region, some_uuid);
+  ASSERT_TRUE(pool.ok());
+  const Offset offset = *(*pool)->reserve(64);
+  region.fail();
+  Transaction transaction;
+  ASSERT_TRUE(transaction.publish(offset, 64).ok());
+  EXPECT_EQ((*pool)->commit(transaction).code(), Code::io_error);
+  EXPECT_EQ((*pool)->commit(Transaction{}).code(), Code::io_error);
+  EXPECT_EQ((*pool)->reserve(64).code(), Code::io_error);
+  EXPECT_EQ((*pool)->wait(Ticket{}).code(), Code::io_error);
 }
 
 TEST(PoolSizes, objects_have_64_bytes_to_64_megabytes) {

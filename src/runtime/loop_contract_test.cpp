@@ -109,6 +109,16 @@ TEST_P(Loop, a_sleep_cancelled_before_the_await_does_not_suspend) {
   EXPECT_FALSE(task.take());
 }
 
+TEST_P(Loop, two_flows_at_one_sleep_end_the_program) {
+  EXPECT_DEATH(
+      {
+        Sleep sleep = runtime.sleep_for(never_ns);
+        Task<bool> first = elapsed(sleep);
+        Task<bool> second = elapsed(sleep);
+      },
+      "two flows await one sleep");
+}
+
 TEST_P(Loop, a_cancel_after_the_time_does_nothing) {
   Sleep sleep = runtime.sleep_for(1);
   EXPECT_TRUE(runtime.block_on(elapsed(sleep)));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <span>
 #include <thread>
 #include <vector>
 

@@ -29,6 +29,7 @@ class [[nodiscard]] Sleep {
   }
 
   bool await_ready() {
+    REMORA_CHECK(state_ != State::sleeping, "two flows await one sleep");
     if (state_ == State::fresh && due_ns_ <= scheduler_.now_ns()) {
       state_ = State::elapsed;
     }

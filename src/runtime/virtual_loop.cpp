@@ -82,7 +82,9 @@ RunState VirtualLoop::run_for(std::uint64_t span_ns) {
       break;
     }
   }
-  now_ns_ = end_ns;
+  if (end_ns != never_ns) {
+    now_ns_ = end_ns;
+  }
   return RunState::finished;
 }
 

@@ -68,7 +68,8 @@ class VirtualLoop final : public Runtime {
   std::uint64_t charge(CoreId core, std::uint64_t cost_ns) override;
   void trace(std::string_view tag, std::uint64_t value) override;
   RunState turn() override { return step(); }
-  // Runs every event that is due within the span, then sets the time to its end.
+  // Runs every event that is due within the span, then sets the time to its end. A span of never_ns
+  // runs until nothing is scheduled, and leaves the time at the last event.
   RunState run_for(std::uint64_t span_ns) override;
 
  private:

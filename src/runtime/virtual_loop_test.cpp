@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/event.h"
@@ -129,6 +131,9 @@ TEST(VirtualLoop, run_for_ends_at_its_time) {
   EXPECT_EQ(loop.now_ns(), 10U);
   EXPECT_EQ(loop.run_for(100), RunState::finished);
   EXPECT_EQ(loop.now_ns(), 110U);
+  loop.spawn(note_after(loop, 5, 3, notes));
+  EXPECT_EQ(loop.run_for(never_ns), RunState::finished);
+  EXPECT_EQ(loop.now_ns(), 115U);
 }
 
 class TwoPieces final : public Poller {

@@ -1,0 +1,50 @@
+// Claim: a sentence about speed with the numbers that support or refute it. The thing and a bare
+// limit were measured side by side in one run; the claim is about their ratio, since times alone
+// say more about the machine than about Remora. A claim informs; it never fails a build.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/measure.h"
+
+namespace remora::bench {
+
+enum class Verdict : std::uint8_t { met, missed, no_target };
+
+std::string_view to_string(Verdict verdict);
+
+// What is claimed, said before anything is measured.
+struct Wording {
+  std::string id;                      // "persist/4096": stable, for programs
+  std::string says;                    // the claim, for people
+  std::string limit;                   // what the bare limit is
+  std::optional<double> target_ratio;  // the ratio is to be at most this
+};
+
+struct Claim {
+  Wording wording;
+  Spread obtained_ns;  // of one operation
+  Spread limit_ns;
+  Spread ratio;  // obtained / limit, round by round
+  std::vector<std::pair<std::string, double>> beside;  // further measured numbers, unit in the name
+
+  Verdict verdict() const;
+};
+
+// Compares two series of one interleave().
+Claim compare(Wording wording, std::span<const double> obtained_ns,
+              std::span<const double> limit_ns);
+
+nlohmann::ordered_json to_json(const Claim& claim);
+
+// A few lines for people.
+std::string to_text(const Claim& claim);
+
+}  // namespace remora::bench

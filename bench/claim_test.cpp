@@ -1,0 +1,53 @@
+#include "bench/claim.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace remora::bench {
+namespace {
+
+Claim claim_with(std::optional<double> target_ratio) {
+  return compare({"copy/64", "copying is fast", "a bare loop", target_ratio},
+                 std::vector<double>{11, 12, 13}, std::vector<double>{10, 10, 10});
+}
+
+TEST(Claim, is_met_when_the_median_ratio_reaches_the_target) {
+  EXPECT_EQ(claim_with(1.2).verdict(), Verdict::met);
+}
+
+TEST(Claim, is_missed_when_the_median_ratio_is_above_the_target) {
+  EXPECT_EQ(claim_with(1.1).verdict(), Verdict::missed);
+}
+
+TEST(Claim, has_no_verdict_without_a_target) {
+  EXPECT_EQ(claim_with(std::nullopt).verdict(), Verdict::no_target);
+  EXPECT_TRUE(to_json(claim_with(std::nullopt)).at("target_ratio").is_null());
+}
+
+TEST(Claim, takes_the_ratio_of_each_round_and_not_of_the_medians) {
+  const Claim claim =
+      compare({"x", "", "", {}}, std::vector<double>{10, 20, 60}, std::vector<double>{10, 10, 20});
+  EXPECT_EQ(claim.ratio.median, 2);
+}
+
+TEST(Claim, says_in_json_that_it_was_measured_and_against_what) {
+  Claim claim = claim_with(1.2);
+  claim.beside.emplace_back("rate_per_s", 5.0);
+  const auto json = nlohmann::json::parse(to_json(claim).dump());
+  EXPECT_EQ(json.at("id"), "copy/64");
+  EXPECT_EQ(json.at("kind"), "measured");
+  EXPECT_EQ(json.at("limit"), "a bare loop");
+  EXPECT_EQ(json.at("verdict"), "met");
+  EXPECT_EQ(json.at("obtained_ns").at("median"), 12);
+  EXPECT_EQ(json.at("limit_ns").at("p90"), 10);
+  EXPECT_EQ(json.at("beside").at("rate_per_s"), 5.0);
+}
+
+TEST(Claim, says_in_text_that_it_was_measured_and_what_came_out) {
+  EXPECT_THAT(to_text(claim_with(1.1)), testing::AllOf(testing::HasSubstr("missed: ratio 1.200"),
+                                                       testing::HasSubstr("target 1.10"),
+                                                       testing::HasSubstr("measured: 12 ns")));
+}
+
+}  // namespace
+}  // namespace remora::bench

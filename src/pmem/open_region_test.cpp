@@ -1,0 +1,206 @@
+#include "pmem/open_region.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pmem/pmem_testing.h"
+
+namespace remora {
+namespace {
+
+constexpr std::uint64_t size_bytes = 1 << 20;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A fresh file in that place, and what opening a region on it gives.
+class OpenedFile {
+ public:
+  OpenedFile(const std::filesystem::path& place, Media media)
+      : folder_(place),
+        file_(std::move(FileHandle::create(folder_.file("file"), size_bytes)).value()),
+        region_(open_region(file_, media)) {}
+
+  Result<std::unique_ptr<Region>>& result() { return region_; }
+  Region& region() { return **region_; }
+  const Strategy& strategy() { return (*region_)->strategy(); }
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  TestFolder folder_;
+  FileHandle file_;
+  Result<std::unique_ptr<Region>> region_;
+};
+
+// What every region promises, whatever stands behind it.
+void expect_to_persist(Region& region) {
+  ASSERT_EQ(region.size(), size_bytes);
+  EXPECT_EQ(region.data()[0], std::byte{0});
+  std::memset(region.data() + 100, 'a', 50);
+  const Ticket first = region.persist(region.bytes().subspan(100, 50));
+  ASSERT_TRUE(region.wait(first).ok());
+  EXPECT_TRUE(region.persistent(first));
+  region.copy(region.data() + 5000, as_bytes("copied"));
+  const Ticket second = region.drain();
+  region.request(second);
+  ASSERT_TRUE(region.wait(second).ok());
+  EXPECT_EQ(as_text(region.bytes().subspan(5000, 6)), "copied");
+  region.flush({});
+  region.copy(region.data(), {});
+  EXPECT_TRUE(region.wait(region.drain()).ok());
+  EXPECT_TRUE(region.persistent(Ticket{}));
+}
+
+void expect_reasons(const Strategy& strategy) {
+  EXPECT_FALSE(strategy.method.empty());
+  EXPECT_FALSE(strategy.reason.empty());
+}
+
+TEST(OpenRegion, a_file_in_memory_is_dram_by_choice_and_by_default) {
+  for (const Media media : {Media::automatic, Media::dram}) {
+    OpenedFile opened(memory_place(), media);
+    ASSERT_TRUE(opened.result().ok()) << opened.result().status().message();
+    EXPECT_EQ(opened.strategy().granularity, Granularity::cache_line);
+    EXPECT_FALSE(opened.strategy().survives_power_cut);
+    EXPECT_NE(opened.strategy().reason.find("tmpfs"), std::string::npos);
+    expect_reasons(opened.strategy());
+    expect_to_persist(opened.region());
+    EXPECT_EQ(content_of(opened.path()).substr(5000, 6), "copied");
+  }
+}
+
+TEST(OpenRegion, a_file_in_memory_may_be_treated_as_a_file_and_is_still_volatile) {
+  OpenedFile opened(memory_place(), Media::file);
+  ASSERT_TRUE(opened.result().ok()) << opened.result().status().message();
+  EXPECT_EQ(opened.strategy().granularity, Granularity::page);
+  EXPECT_FALSE(opened.strategy().survives_power_cut);
+  expect_reasons(opened.strategy());
+  expect_to_persist(opened.region());
+}
+
+TEST(OpenRegion, a_file_in_memory_is_not_dax) {
+  OpenedFile opened(memory_place(), Media::dax);
+  EXPECT_EQ(opened.result().code(), Code::unsupported);
+}
+
+class OpenRegionOnDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!disk_place()) {
+      GTEST_SKIP() << "every folder for tests is in memory here";
+    }
+  }
+};
+
+TEST_F(OpenRegionOnDisk, an_ordinary_file_is_written_by_pages) {
+  for (const Media media : {Media::automatic, Media::file}) {
+    OpenedFile opened(*disk_place(), media);
+    ASSERT_TRUE(opened.result().ok()) << opened.result().status().message();
+    if (media == Media::automatic && opened.strategy().granularity != Granularity::page) {
+      GTEST_SKIP() << "the disk here is a DAX file system";
+    }
+    EXPECT_EQ(opened.strategy().granularity, Granularity::page);
+    EXPECT_TRUE(opened.strategy().survives_power_cut);
+    expect_reasons(opened.strategy());
+    expect_to_persist(opened.region());
+    EXPECT_EQ(content_of(opened.path()).substr(100, 50), std::string(50, 'a'));
+  }
+}
+
+TEST_F(OpenRegionOnDisk, a_ticket_on_pages_waits_for_its_commit) {
+  OpenedFile opened(*disk_place(), Media::file);
+  ASSERT_TRUE(opened.result().ok());
+  const Ticket ticket = opened.region().persist(opened.region().bytes().first(1));
+  EXPECT_FALSE(opened.region().persistent(ticket));
+  ASSERT_TRUE(opened.region().wait(ticket).ok());
+  EXPECT_TRUE(opened.region().persistent(ticket));
+}
+
+TEST_F(OpenRegionOnDisk, dax_is_refused_where_there_is_none) {
+  OpenedFile opened(*disk_place(), Media::dax);
+  if (opened.result().ok()) {
+    GTEST_SKIP() << "the disk here is a DAX file system";
+  }
+  EXPECT_EQ(opened.result().code(), Code::unsupported);
+  const std::string message(opened.result().status().message());
+  EXPECT_NE(message.find(opened.path()), std::string::npos);
+  EXPECT_NE(message.find("use media file"), std::string::npos);
+}
+
+TEST_F(OpenRegionOnDisk, dram_is_refused_on_a_disk) {
+  OpenedFile opened(*disk_place(), Media::dram);
+  EXPECT_EQ(opened.result().code(), Code::invalid_argument);
+  const std::string message(opened.result().status().message());
+  EXPECT_NE(message.find("/dev/shm"), std::string::npos);
+}
+
+TEST(OpenPrivate, leaves_the_file_unchanged) {
+  for (const auto& place : {memory_place(), std::filesystem::temp_directory_path()}) {
+    const TestFolder folder(place);
+    const std::string path = folder.file("file");
+    ASSERT_TRUE(FileHandle::create(path, size_bytes).ok());
+    Result<FileHandle> file = FileHandle::open(path, false);
+    ASSERT_TRUE(file.ok());
+    Result<std::unique_ptr<Region>> region = open_private(*file);
+    ASSERT_TRUE(region.ok()) << region.status().message();
+    expect_to_persist(**region);
+    expect_reasons((*region)->strategy());
+    EXPECT_FALSE((*region)->strategy().survives_power_cut);
+    region->reset();
+    EXPECT_EQ(content_of(path), std::string(size_bytes, '\0'));
+  }
+}
+
+TEST(MakeDram, gives_volatile_memory_that_is_zero) {
+  Result<std::unique_ptr<Region>> region = make_dram(size_bytes);
+  ASSERT_TRUE(region.ok()) << region.status().message();
+  EXPECT_EQ((*region)->granularity(), Granularity::cache_line);
+  EXPECT_FALSE((*region)->strategy().survives_power_cut);
+  expect_reasons((*region)->strategy());
+  expect_to_persist(**region);
+}
+
+TEST(MakeDram, several_regions_live_side_by_side) {
+  std::vector<std::unique_ptr<Region>> regions;
+  for (int i = 0; i < 10; ++i) {
+    Result<std::unique_ptr<Region>> region = make_dram(size_bytes);
+    ASSERT_TRUE(region.ok());
+    regions.push_back(std::move(region).value());
+    expect_to_persist(*regions.back());
+  }
+}
+
+TEST(Media, names_are_read_back) {
+  for (const Media media : {Media::automatic, Media::dax, Media::file, Media::dram}) {
+    Result<Media> parsed = parse_media(to_string(media));
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(*parsed, media);
+  }
+}
+
+TEST(Media, an_unknown_name_is_refused_with_the_known_ones) {
+  for (const std::string_view text : {"", "Auto", "pmem", "dax "}) {
+    Result<Media> parsed = parse_media(text);
+    EXPECT_EQ(parsed.code(), Code::invalid_argument);
+    EXPECT_NE(std::string(parsed.status().message()).find("auto, dax, file or dram"),
+              std::string::npos);
+  }
+}
+
+TEST(GranularityNames, are_words) {
+  EXPECT_EQ(to_string(Granularity::byte), "byte");
+  EXPECT_EQ(to_string(Granularity::cache_line), "cache line");
+  EXPECT_EQ(to_string(Granularity::page), "page");
+}
+
+}  // namespace
+}  // namespace remora
