@@ -47,13 +47,11 @@ Claim compare(Wording wording, std::span<const double> obtained_ns,
 }
 
 nlohmann::ordered_json to_json(const Claim& claim) {
-  nlohmann::ordered_json json = {{"id", claim.wording.id},
-                                 {"claim", claim.wording.says},
-                                 {"kind", "measured"},
-                                 {"obtained_ns", to_json(claim.obtained_ns)},
-                                 {"limit", claim.wording.limit},
-                                 {"limit_ns", to_json(claim.limit_ns)},
-                                 {"ratio", to_json(claim.ratio)}};
+  nlohmann::ordered_json json = {
+      {"id", claim.wording.id},       {"claim", claim.wording.says},
+      {"kind", "measured"},           {"obtained_ns", to_json(claim.obtained_ns)},
+      {"limit", claim.wording.limit}, {"limit_ns", to_json(claim.limit_ns)},
+      {"ratio", to_json(claim.ratio)}};
   json["target_ratio"] = claim.wording.target_ratio
                              ? nlohmann::ordered_json(*claim.wording.target_ratio)
                              : nlohmann::ordered_json();

@@ -32,7 +32,7 @@ struct Claim {
   Wording wording;
   Spread obtained_ns;  // of one operation
   Spread limit_ns;
-  Spread ratio;  // obtained / limit, round by round
+  Spread ratio;                                        // obtained / limit, round by round
   std::vector<std::pair<std::string, double>> beside;  // further measured numbers, unit in the name
 
   Verdict verdict() const;

@@ -95,11 +95,6 @@ TEST_F(AllocatorLoad, refuses_bits_that_mean_nothing) {
   expect_damaged("at block 5: unknown kind");
 }
 
-TEST_F(AllocatorLoad, refuses_a_chunk_without_a_kind) {
-  put_live(5, {ChunkKind::none, 0, 1}, 1);
-  expect_damaged("at block 5");
-}
-
 TEST_F(AllocatorLoad, refuses_a_chunk_without_blocks) {
   put_live(0, {ChunkKind::slots, 0, 0}, 1);
   expect_damaged("leaves the pool");

@@ -143,6 +143,29 @@ TEST_F(OpenRegionOnDisk, dram_is_refused_on_a_disk) {
   EXPECT_NE(message.find("/dev/shm"), std::string::npos);
 }
 
+// Every file and every media: either both refuse for the same reason, or both choose the same.
+TEST(FindStrategy, foretells_what_opening_chooses) {
+  for (const auto& place : {memory_place(), std::filesystem::temp_directory_path()}) {
+    for (const Media media : {Media::automatic, Media::dax, Media::file, Media::dram}) {
+      const TestFolder folder(place);
+      const std::string path = folder.file("file");
+      ASSERT_TRUE(FileHandle::create(path, size_bytes).ok());
+      Result<Strategy> foretold = find_strategy(*FileHandle::open(path, false), media);
+      Result<FileHandle> file = FileHandle::open(path, true);
+      Result<std::unique_ptr<Region>> region = open_region(*file, media);
+      ASSERT_EQ(foretold.code(), region.code()) << path << ' ' << to_string(media);
+      EXPECT_EQ(foretold.status().message(), region.status().message());
+      if (region.ok()) {
+        const Strategy& chosen = (*region)->strategy();
+        EXPECT_EQ(foretold->granularity, chosen.granularity);
+        EXPECT_EQ(foretold->survives_power_cut, chosen.survives_power_cut);
+        EXPECT_EQ(foretold->method, chosen.method);
+        EXPECT_EQ(foretold->reason, chosen.reason);
+      }
+    }
+  }
+}
+
 TEST(OpenPrivate, leaves_the_file_unchanged) {
   for (const auto& place : {memory_place(), std::filesystem::temp_directory_path()}) {
     const TestFolder folder(place);

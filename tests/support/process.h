@@ -13,7 +13,7 @@ struct Outcome {
 };
 
 struct ProcessOptions {
-  std::string folder;        // to run in; empty: this process's own
+  std::string folder;         // to run in; empty: this process's own
   bool unprivileged = false;  // as the user `nobody`, where this process is root
 };
 

@@ -1,0 +1,42 @@
+// The groups of claims that `micro` measures. Each function measures one group, blocks until all
+// its rounds are over, and fails only when the machine or the path cannot serve it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/claim.h"
+
+namespace remora::bench {
+
+struct MicroOptions {
+  std::uint64_t rounds = 0;  // 0: as many as suit the group
+  bool quick = false;        // a few seconds in all: shows that it works, and no more
+  std::string path = ".";    // a folder on the disk that commits are measured on
+};
+
+// The rounds and the slice of a group whose operations take no system call.
+Plan memory_plan(const MicroOptions& options);
+// The same for a group of slow operations, each with its own cost.
+Plan system_plan(const MicroOptions& options);
+
+using Claims = std::vector<Claim>;
+
+// Region::persist after a memcpy, and Region::copy, on plain memory.
+Result<Claims> measure_persist(const MicroOptions& options);
+Result<Claims> measure_copy(const MicroOptions& options);
+
+// crc32c on bytes in the cache.
+Result<Claims> measure_crc(const MicroOptions& options);
+
+// Threads that wait for group commits of a file on options.path.
+Result<Claims> measure_commit(const MicroOptions& options);
+// Whether that path is a folder on a disk in which files can be made.
+Status check_commit(const MicroOptions& options);
+
+// Opening pools of different sizes and fillings, in memory.
+Result<Claims> measure_recovery(const MicroOptions& options);
+
+}  // namespace remora::bench

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
+
+#include "base/bytes.h"
+#include "base/size_text.h"
+#include "bench/bare_memory.h"
+#include "bench/claims.h"
+#include "pmem/open_region.h"
+
+namespace remora::bench {
+namespace {
+
+constexpr std::array<std::size_t, 4> sizes = {64, 1024, 4096, 65536};
+constexpr double target_ratio = 1.1;
+
+// Many times the caches of one core (usually 1 or 2 MiB), so that a target is cold when the walk
+// comes round to it again, but for a cache that cores share.
+constexpr std::size_t area_bytes = std::size_t{64} << 20;
+
+// Goes through all places of an area, again and again, by a step that no prefetcher follows.
+class Walk {
+ public:
+  Walk(Bytes area, std::size_t size_bytes, std::size_t start)
+      : first_(area.data()),
+        size_bytes_(size_bytes),
+        mask_(area.size() / size_bytes - 1),
+        at_(start) {}
+
+  std::byte* next() {
+    at_ += step;
+    return first_ + (at_ & mask_) * size_bytes_;
+  }
+
+ private:
+  static constexpr std::size_t step = 0x9e3779b1;  // odd: it meets every place of a power of two
+
+  std::byte* first_;
+  std::size_t size_bytes_;
+  std::size_t mask_;
+  std::size_t at_;
+};
+static_assert(std::has_single_bit(area_bytes) && std::ranges::all_of(sizes, [](std::size_t size) {
+                return std::has_single_bit(size);
+              }));
+
+struct Source {
+  alignas(cache_line_bytes) std::array<std::byte, sizes.back()> bytes;
+};
+
+template <typename Operation>
+Side along(Walk walk, Operation operation) {
+  return [walk, operation](std::uint64_t iterations) mutable {
+    for (; iterations > 0; --iterations) {
+      operation(walk.next());
+    }
+  };
+}
+
+// Both sides go the same way through the same memory, half a lap apart, so that both find it as
+// cold as the other.
+template <typename Operation>
+Claim against_bare(Wording wording, Bytes area, ConstBytes from, BareWay bare, const Plan& plan,
+                   Operation operation) {
+  const std::size_t half_lap = area.size() / from.size() / 2;
+  const auto bare_operation = [from, bare](std::byte* to) {
+    bare.run(to, from.data(), from.size());
+  };
+  const Side sides[] = {along(Walk(area, from.size(), 0), operation),
+                        along(Walk(area, from.size(), half_lap), bare_operation)};
+  const auto series = interleave(sides, plan);
+  Claim claim = compare(std::move(wording), series[0], series[1]);
+  claim.beside.emplace_back("walked_bytes", static_cast<double>(area.size()));
+  return claim;
+}
+
+// `operation` brings the source to a place of the region and makes it persistent.
+using Operation = void (*)(Region& region, std::byte* to, ConstBytes from);
+
+Result<Claims> measure_sizes(const MicroOptions& options, std::string_view group,
+                             std::string_view verb, BareWay bare, Operation operation) {
+  Result<std::unique_ptr<Region>> made = make_dram(area_bytes);
+  if (!made.ok()) {
+    return made.status();
+  }
+  Region& region = **made;
+  std::ranges::fill(region.bytes(), std::byte{1});  // no page faults later
+  const auto source = std::make_unique<Source>();
+  source->bytes.fill(std::byte{0x5a});
+  Claims claims;
+  for (std::size_t size_bytes : sizes) {
+    const ConstBytes from(source->bytes.data(), size_bytes);
+    Wording wording{
+        fmt::format("{}/{}", group, size_bytes),
+        fmt::format("{} {} costs what bare instructions cost", verb, format_size(size_bytes)),
+        std::string(bare.name), target_ratio};
+    claims.push_back(
+        against_bare(std::move(wording), region.bytes(), from, bare, memory_plan(options),
+                     [&region, from, operation](std::byte* to) { operation(region, to, from); }));
+  }
+  return claims;
+}
+
+}  // namespace
+
+Result<Claims> measure_persist(const MicroOptions& options) {
+  return measure_sizes(options, "persist", "Region::persist after a memcpy of",
+                       ways_to_persist().front(),
+                       [](Region& region, std::byte* to, ConstBytes from) {
+                         std::memcpy(to, from.data(), from.size());
+                         static_cast<void>(region.persist(ConstBytes(to, from.size())));
+                       });
+}
+
+Result<Claims> measure_copy(const MicroOptions& options) {
+  return measure_sizes(options, "copy", "Region::copy and drain of", ways_to_stream().front(),
+                       [](Region& region, std::byte* to, ConstBytes from) {
+                         region.copy(to, from);
+                         static_cast<void>(region.drain());
+                       });
+}
+
+}  // namespace remora::bench

@@ -1,0 +1,121 @@
+// Runs the program `micro` (REMORA_MICRO, from the build) and reads what it prints. Whether its
+// times are good is not asked here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "cli/exit_status.h"
+#include "pmem/pmem_testing.h"
+
+namespace remora::bench {
+namespace {
+
+struct Outcome {
+  int exit_status = -1;
+  std::string out;
+};
+
+Outcome micro(const std::string& arguments) {
+  Outcome outcome;
+  FILE* pipe = popen((REMORA_MICRO " " + arguments).c_str(), "r");
+  REMORA_CHECK(pipe != nullptr, "cannot start micro");
+  for (int next = std::fgetc(pipe); next != EOF; next = std::fgetc(pipe)) {
+    outcome.out += static_cast<char>(next);
+  }
+  const int status = pclose(pipe);
+  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+void expect_sound(const nlohmann::json& spread) {
+  for (const char* name : {"median", "p10", "p90"}) {
+    const auto value = spread.at(name).get<double>();
+    EXPECT_TRUE(std::isfinite(value) && value > 0) << name;
+  }
+  EXPECT_LE(spread.at("p10"), spread.at("median"));
+  EXPECT_LE(spread.at("median"), spread.at("p90"));
+}
+
+void expect_complete(const nlohmann::json& claim) {
+  SCOPED_TRACE(claim.dump(2));
+  EXPECT_EQ(claim.at("kind"), "measured");
+  EXPECT_FALSE(claim.at("claim").get<std::string>().empty());
+  EXPECT_FALSE(claim.at("limit").get<std::string>().empty());
+  expect_sound(claim.at("obtained_ns"));
+  expect_sound(claim.at("limit_ns"));
+  expect_sound(claim.at("ratio"));
+  EXPECT_EQ(claim.at("target_ratio").is_null(), claim.at("verdict") == "no target");
+}
+
+const std::set<std::string> memory_ids = {
+    "persist/64", "persist/1024", "persist/4096", "persist/65536", "copy/64",
+    "copy/1024",  "copy/4096",    "copy/65536",   "crc/64",        "crc/256",
+    "crc/1024",   "crc/4096",     "crc/16384",    "crc/65536"};
+const std::set<std::string> recovery_ids = {"recovery/1000", "recovery/10000", "recovery/100000",
+                                            "recovery-growth/10000", "recovery-growth/100000"};
+const std::set<std::string> commit_ids = {"commit/1",           "commit/8",
+                                          "commit/64",          "commit-fdatasync/1",
+                                          "commit-fdatasync/8", "commit-fdatasync/64"};
+
+void expect_claims(const std::string& arguments, const std::set<std::string>& expected) {
+  const Outcome outcome = micro("--quick --json " + arguments);
+  ASSERT_EQ(outcome.exit_status, cli::exit_kept);
+  const nlohmann::json report = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_FALSE(report.is_discarded()) << outcome.out;
+  EXPECT_EQ(report.at("kind"), "measured");
+  std::set<std::string> ids;
+  for (const nlohmann::json& claim : report.at("claims")) {
+    EXPECT_TRUE(ids.insert(claim.at("id")).second) << "twice: " << claim.at("id");
+    expect_complete(claim);
+  }
+  EXPECT_EQ(ids, expected);
+}
+
+std::set<std::string> both(std::set<std::string> some, const std::set<std::string>& others) {
+  some.insert(others.begin(), others.end());
+  return some;
+}
+
+TEST(Micro, prints_json_with_every_claim) {
+  if (const auto disk = disk_place()) {
+    expect_claims("--path " + disk->string(), both(both(memory_ids, recovery_ids), commit_ids));
+  } else {
+    expect_claims("--only persist,copy,crc,recovery", both(memory_ids, recovery_ids));
+  }
+}
+
+TEST(Micro, prints_only_the_groups_that_were_asked_for) {
+  expect_claims("--rounds 2 --only recovery", recovery_ids);
+}
+
+TEST(Micro, prints_text_for_people) {
+  const Outcome outcome = micro("--quick --only crc --rounds 1");
+  EXPECT_EQ(outcome.exit_status, cli::exit_kept);
+  EXPECT_THAT(outcome.out, testing::HasSubstr("measured: "));
+  EXPECT_THAT(outcome.out, testing::HasSubstr("(crc/4096)"));
+}
+
+TEST(Micro, refuses_to_measure_commits_in_memory) {
+  const Outcome outcome = micro("--quick --json --path " + memory_place().string());
+  EXPECT_EQ(outcome.exit_status, cli::exit_usage);
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Micro, refuses_an_unknown_group) {
+  EXPECT_EQ(micro("--only speed").exit_status, cli::exit_usage);
+}
+
+TEST(Micro, explains_itself) {
+  const Outcome outcome = micro("--help");
+  EXPECT_EQ(outcome.exit_status, cli::exit_kept);
+  EXPECT_THAT(outcome.out, testing::HasSubstr("--rounds"));
+}
+
+}  // namespace
+}  // namespace remora::bench

@@ -1,0 +1,128 @@
+// The fabric contract: devices and the objects made from them. Every world has a device behind it;
+// protocol code sees these classes and nothing else.
+//
+// Owners and lifetimes: the caller owns what create and register return, and destroys it before
+// what it was made from (queue pairs before their completion queues and domain, regions before
+// their domain, all before the device). Destroying a memory region returns only when no operation,
+// local or remote, uses its memory any more. Destroying a queue pair drives it to the error state
+// first; what was posted is dropped without completions.
+//
+// Threads: a device and all that is made from it belong to one thread, that of the loop which
+// drives it. Nothing here blocks, and posting and polling do not allocate.
+//
+// Failures that a caller can expect are a Status; posting more than a queue holds is no_space and
+// posts nothing of the batch from the refused entry on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fabric/queue_pair.h"
+#include "fabric/types.h"
+#include "fabric/work.h"
+#include "pmem/region.h"
+
+namespace remora::fabric {
+
+// How a device does something that not every device can do.
+enum class Support : std::uint8_t { none, emulated, native };
+
+struct Capability {
+  std::string name;  // "flush to persistence"
+  Support support = Support::none;
+  std::string how;  // for people: by what means, and what that is worth
+};
+
+struct DeviceAttributes {
+  std::string name;  // "soft-ring"
+  std::string wire;  // "ring", "mapped", "sim", "roce", or the verbs device
+  Gid gid{};
+  std::uint32_t path_mtu_bytes = 0;
+  std::uint32_t max_message_bytes = 0;
+  std::uint32_t max_queue_pairs = 0;
+  std::uint32_t max_work_requests = 0;  // per queue
+  std::uint32_t max_pieces = 0;         // per work request
+  std::uint32_t max_inline_bytes = 0;
+  std::uint32_t max_completions = 0;  // per completion queue
+  std::uint32_t max_regions = 0;
+  std::uint32_t max_reads_in_flight = 0;  // READs and atomics, per queue pair and direction
+  std::vector<Capability> capabilities;
+};
+
+// What a device did, counted since it was made.
+struct DeviceCounters {
+  std::uint64_t packets_sent = 0;
+  std::uint64_t packets_received = 0;
+  std::uint64_t packets_dropped = 0;  // malformed, for nobody, or out of any window
+  std::uint64_t retransmissions = 0;
+  std::uint64_t naks_sent = 0;
+  std::uint64_t rnr_naks_sent = 0;
+  std::uint64_t access_violations = 0;  // remote keys, bounds or rights that were refused
+  std::uint64_t translation_hits = 0;
+  std::uint64_t translation_misses = 0;
+};
+
+// Memory that the device may use, and by its remote key others.
+class MemoryRegion {
+ public:
+  virtual ~MemoryRegion() = default;
+  virtual Bytes bytes() const = 0;
+  virtual LocalKey local_key() const = 0;
+  virtual RemoteKey remote_key() const = 0;
+  virtual AccessFlags access() const = 0;
+
+  // A piece of it, for work requests.
+  Sge piece(std::size_t offset, std::size_t size_bytes) const {
+    return {bytes().data() + offset, static_cast<std::uint32_t>(size_bytes), local_key()};
+  }
+  // The same place as peers name it.
+  RemoteAddress remote(std::size_t offset) const {
+    return {reinterpret_cast<std::uintptr_t>(bytes().data()) + offset, remote_key()};
+  }
+};
+
+// Where completions arrive, of one or many queue pairs, in the order in which they happened.
+class CompletionQueue {
+ public:
+  virtual ~CompletionQueue() = default;
+
+  // Takes up to out.size() completions, oldest first; returns how many.
+  virtual std::size_t poll(std::span<WorkCompletion> out) = 0;
+
+  // Asks for one event at the next completion (the next solicited or failed one, if so asked). Poll
+  // once more after arming: what came before raises no event. `event_count` grows by one per event.
+  virtual void arm(bool solicited_only) = 0;
+  virtual std::uint64_t event_count() const = 0;
+
+  // More completions came than it holds. It is then of no use, and its queue pairs are in error.
+  virtual bool overrun() const = 0;
+};
+
+class ProtectionDomain {
+ public:
+  virtual ~ProtectionDomain() = default;
+
+  // `persistence` is the region through which a FLUSH to persistence makes these bytes persistent;
+  // they must lie within it. Without it, the right flush_persistence is refused: a promise that
+  // nobody could keep.
+  virtual Result<std::unique_ptr<MemoryRegion>> register_memory(Bytes bytes, AccessFlags access,
+                                                                Region* persistence = nullptr) = 0;
+
+  virtual Result<std::unique_ptr<QueuePair>> create_queue_pair(const QueuePairOptions& options) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceAttributes& attributes() const = 0;
+  virtual DeviceCounters counters() const = 0;
+  virtual std::unique_ptr<ProtectionDomain> create_domain() = 0;
+  virtual Result<std::unique_ptr<CompletionQueue>> create_completion_queue(
+      std::uint32_t capacity) = 0;
+};
+
+}  // namespace remora::fabric

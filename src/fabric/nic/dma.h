@@ -1,0 +1,49 @@
+// Dma: how the software RNIC touches memory. In real worlds these are plain copies; in the crash
+// world, writes wait inbound and are placed at seeded times. All ranges are checked before: they
+// lie within a registered region.
+//
+// One thread. Nothing blocks and nothing allocates in real worlds.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "fabric/types.h"
+#include "pmem/region.h"
+
+namespace remora::fabric::nic {
+
+class Dma {
+ public:
+  virtual ~Dma() = default;
+
+  // Payload of a WRITE or SEND that this queue pair received.
+  virtual void write(QpNumber qp, std::byte* to, ConstBytes from) = 0;
+
+  // What a READ of this queue pair sees; it sees all that the queue pair wrote before.
+  virtual void read(QpNumber qp, Bytes to, const std::byte* from) = 0;
+
+  // Aligned words; indivisible among all operations of the device. They see and follow all that the
+  // queue pair wrote before, and return the value from before.
+  virtual std::uint64_t compare_swap(QpNumber qp, std::byte* word, std::uint64_t compare,
+                                     std::uint64_t swap) = 0;
+  virtual std::uint64_t fetch_add(QpNumber qp, std::byte* word, std::uint64_t summand) = 0;
+  virtual void atomic_write(QpNumber qp, std::byte* word, std::uint64_t value) = 0;
+
+  // Everything that the queue pair wrote is visible when this returns: called before a completion
+  // of a receive is queued.
+  virtual void place_all(QpNumber qp) = 0;
+
+  // A FLUSH. What the queue pair wrote in the range is visible when this returns; to persistence it
+  // is persistent when the ticket of `persistence` is, which the device then asks for and awaits.
+  virtual Ticket flush(QpNumber qp, ConstBytes range, FlushPlacement placement,
+                       Region* persistence) = 0;
+
+  // The requester learns that this and all earlier operations of the queue pair have arrived.
+  virtual void acknowledged(QpNumber qp) = 0;
+
+  // The queue pair is in error or gone: what it wrote and was not placed yet is placed or dropped.
+  virtual void drop(QpNumber qp) = 0;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,75 @@
+// Wire: what carries the software RNIC's packets, and all that the NIC knows of it. The NIC does no
+// I/O of its own: it fills packets in place, hands them over, and is handed those that arrive.
+//
+// A link leads to one peer device. On the wires of one host it is a pair of rings in shared memory;
+// on a network, an address; in the simulated world, another node.
+//
+// One thread, that of the loop which drives the NIC. Nothing blocks and nothing allocates after a
+// link is up.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/bytes.h"
+#include "fabric/types.h"
+
+namespace remora::fabric::nic {
+
+using LinkId = std::uint32_t;
+
+// The NIC's side.
+class PacketSink {
+ public:
+  virtual ~PacketSink() = default;
+
+  // A packet arrived. Its bytes are the sink's to read until it returns; they come from outside and
+  // may be anything. On wires that share memory with the peer they may even change meanwhile: what
+  // is checked must be a copy of what is used (headers are copied, payload is only ever data).
+  virtual void receive(LinkId from, ConstBytes packet) = 0;
+
+  // The peer is gone, or was cut off. No packet of this link comes after that.
+  virtual void link_down(LinkId link) = 0;
+};
+
+class Wire {
+ public:
+  virtual ~Wire() = default;
+
+  // "ring", "sim", "roce"
+  virtual const char* name() const = 0;
+  // Who this side is.
+  virtual Gid gid() const = 0;
+  // The most payload bytes of one packet; headers come on top (at most max_header_bytes).
+  virtual std::uint32_t mtu_bytes() const = 0;
+  // Every packet arrives, once and in order, as long as the link is up: no retransmission timer is
+  // needed, only link_down.
+  virtual bool lossless() const = 0;
+
+  // The link to a peer, or nothing when this wire cannot reach it now.
+  virtual std::optional<LinkId> link_to(const Gid& peer) const = 0;
+
+  // Room for one packet of exactly `size_bytes` to that peer, to be filled in place; empty when the
+  // link has no credit at the moment, or is down. At most one reservation is open at a time.
+  virtual Bytes reserve(LinkId link, std::size_t size_bytes) = 0;
+  // Sends what was reserved last.
+  virtual void commit() = 0;
+  // Tells the wire that the NIC has nothing more to send in this turn: packets may be on their way
+  // from now on at the latest.
+  virtual void flush() = 0;
+
+  // Hands up to `budget` packets that have arrived to the sink; returns how many. Each is consumed
+  // when the sink returns.
+  virtual std::size_t poll(PacketSink& sink, std::size_t budget) = 0;
+
+  // The time that the NIC spends on something, in worlds where that is modelled; nothing elsewhere.
+  enum class Cost : std::uint8_t { work_request, translation_miss, memory_write, persist };
+  virtual void charge(Cost cost, std::uint64_t count) = 0;
+
+  // Cuts off a peer that misbehaves: the link goes down on both sides.
+  virtual void cut_off(LinkId link) = 0;
+};
+
+inline constexpr std::size_t max_header_bytes = 64;
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,126 @@
+// QueuePair: a reliable connection (RC) to one peer, and what may be relied upon on it. Each
+// numbered sentence is a contract test that runs on every wire; the test's name begins with the
+// number.
+//
+// ORDER
+//  O1  Work requests of one send queue are executed by the responder in the order posted.
+//  O2  Completions of one send queue come in the order posted.
+//  O3  A completion of a signalled request vouches for all unsignalled ones posted before it.
+//  O4  Receives are consumed in the order posted, one for each SEND or IMM, in the order sent.
+//  O5  A READ or atomic may be overtaken by later WRITEs and SENDs only in what it returns, never
+//  in
+//      completion order; with `fence` on the later request it is not overtaken at all.
+//  O6  There is no order between two queue pairs.
+//
+// PLACEMENT
+//  P1  A successful completion of a SEND or WRITE says that the responder has received it without
+//      error; it does not say that the bytes are visible, nor that they are persistent.
+//  P2  When the completion of a receive has been polled, the bytes of that message and of every
+//      earlier WRITE on the queue pair are visible to the target.
+//  P3  A READ or atomic sees every earlier WRITE of its own queue pair.
+//  P4  A target CPU that watches the memory of one WRITE sees its bytes appear in ascending order
+//      (a device setting; on unless said otherwise).
+//  P5  When a FLUSH to visibility has completed, the bytes that this queue pair wrote in its range
+//      are visible to everyone.
+//  P6  When a FLUSH to persistence has completed, they are also persistent, in the sense of the
+//      region that the memory was registered with; on page media that takes a commit.
+//  P7  A FLUSH of a whole region covers all that the queue pair wrote in that region.
+//  P8  Nothing outside the target range of an operation is changed by it.
+//
+// ATOMICITY
+//  A1  compare_swap, fetch_add and atomic_write are indivisible among operations of one device, on
+//      aligned 8-byte words; an unaligned address is a remote_invalid_request.
+//  A2  compare_swap and fetch_add return the value from before.
+//  A3  Aligned 8-byte words are never torn by WRITE or READ.
+//
+// PROTECTION
+//  R1  An operation succeeds only with the key of a region in the same protection domain as the
+//      responder's queue pair, within its bounds, and with every right that it needs; otherwise it
+//      changes nothing, completes with remote_access_error, and both queue pairs go to error.
+//  R2  Local pieces are held to the same rule: local_protection_error, before anything is sent.
+//  R3  After a region is destroyed its keys are worth nothing.
+//  R4  A peer that keeps guessing keys is cut off after a limit of failures.
+//
+// FAILURE
+//  F1  A SEND that finds no receive posted is retried as often as rnr_retry says (7: for ever),
+//  then
+//      completes with rnr_retry_exceeded.
+//  F2  A message longer than the receive that it finds is a remote_invalid_request for the sender
+//  and
+//      a local_length_error for the receiver.
+//  F3  A peer that dies, or a wire that is cut, makes outstanding requests complete with
+//      retry_exceeded after at most the time that timeout and retry_count allow.
+//  F4  After the first failure the queue pair is in the error state, and everything still queued,
+//  on
+//      both queues, completes with `flushed`, in order.
+//  F5  What is posted to a queue pair in error completes with `flushed` too.
+//  F6  Bytes of a request that failed may have been written in part within its target range.
+//  F7  Loss, duplication and reordering by the wire change nothing of all this but time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "fabric/types.h"
+#include "fabric/work.h"
+
+namespace remora::fabric {
+
+class CompletionQueue;
+
+struct QueuePairOptions {
+  CompletionQueue* send_queue = nullptr;     // where completions of sends arrive
+  CompletionQueue* receive_queue = nullptr;  // where completions of receives arrive
+  std::uint32_t max_sends = 128;
+  std::uint32_t max_receives = 128;
+  std::uint32_t max_pieces = 4;
+  std::uint32_t max_inline_bytes = 64;
+};
+
+// What the two sides tell each other, by whatever means, before they can talk.
+struct QueuePairAddress {
+  QpNumber number = 0;
+  PacketSequence first_packet = 0;
+  Gid gid{};
+};
+
+struct ConnectOptions {
+  std::uint64_t timeout_ns = 67'000'000;  // before a packet that nobody acknowledged is sent again
+  std::uint8_t retry_count = 7;           // so often, then retry_exceeded
+  std::uint8_t rnr_retry = 7;             // 7: for ever
+  std::uint64_t rnr_delay_ns = 640'000;   // what this side asks a sender to wait for a receive
+  std::uint32_t reads_in_flight = 16;     // READs and atomics that each side may have outstanding
+  // What a peer may do to this side's memory through this queue pair; rights of the region apply
+  // beside it.
+  AccessFlags remote_access = every_access;
+};
+
+class QueuePair {
+ public:
+  virtual ~QueuePair() = default;
+
+  virtual QpNumber number() const = 0;
+  virtual QpState state() const = 0;
+
+  // The number and the unguessable first sequence number, for the peer.
+  virtual QueuePairAddress address() const = 0;
+
+  // reset -> init: receives may be posted.
+  virtual Status initialise() = 0;
+  // init -> ready to receive -> ready to send. Fails, and changes nothing, in another state or when
+  // the peer cannot be reached by this device.
+  virtual Status connect(const QueuePairAddress& peer, const ConnectOptions& options) = 0;
+  // Any state -> error. What was posted completes with `flushed`.
+  virtual void fail() = 0;
+  // Error or any state -> reset: what was posted is dropped without completions.
+  virtual void reset() = 0;
+
+  // In order; stops at the first that cannot be posted and says why: no_space when the queue is
+  // full, invalid_argument for a request that no device could execute, closed in reset or init.
+  [[nodiscard]] virtual Status post_send(std::span<const SendWork> works) = 0;
+  [[nodiscard]] virtual Status post_receive(std::span<const ReceiveWork> works) = 0;
+};
+
+}  // namespace remora::fabric

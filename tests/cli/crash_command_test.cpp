@@ -1,0 +1,157 @@
+// remora crash: what it prints, that a seed is all it takes to see the same again, and that planted
+// bugs are caught.
+#include <algorithm>
+#include <sstream>
+
+#include "tests/cli/cli_testing.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+// Caught by nearly every seed.
+constexpr const char* coarse_bug = "pool-record-not-flushed";
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+// Runs a line that the command printed: "remora crash ...".
+Outcome follow(const std::string& line, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = words_of(line);
+  EXPECT_EQ(words.at(0), "remora");
+  words.erase(words.begin());
+  words.insert(words.end(), more.begin(), more.end());
+  return remora_command(words);
+}
+
+TEST(CrashCommand, tells_in_text_that_the_promise_was_kept) {
+  const Outcome outcome = remora_command({"crash", "--engine", "pool", "--runs", "3"});
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("3 runs, "));
+  EXPECT_THAT(outcome.out, HasSubstr("promise kept: "));
+  EXPECT_THAT(outcome.err, HasSubstr("engine pool, seed 1, runs 3, domain dmp"));
+}
+
+TEST(CrashCommand, json_names_the_seed_and_every_option) {
+  const Outcome outcome =
+      remora_command({"crash", "--runs", "9", "--seed", "7", "--domain", "mhp", "--ddio", "off",
+                      "--flush", "pcie", "--granularity", "cache-line", "--json"});
+  EXPECT_EQ(outcome.exit_status, kept);
+  const nlohmann::json json = json_of(outcome);
+  EXPECT_EQ(json.at("engine"), "pool");
+  EXPECT_EQ(json.at("seed"), 7);
+  EXPECT_EQ(json.at("runs"), 9);
+  EXPECT_GT(json.at("cuts"), 0);
+  EXPECT_GE(json.at("images"), json.at("cuts"));
+  EXPECT_EQ(json.at("violations"), nlohmann::json::array());
+  EXPECT_EQ(json.at("domain"), "mhp");
+  EXPECT_EQ(json.at("ddio"), "off");
+  EXPECT_EQ(json.at("flush"), "pcie");
+  EXPECT_EQ(json.at("granularity"), "cache-line");
+  EXPECT_EQ(json.at("plant"), "");
+}
+
+TEST(CrashCommand, the_same_seed_gives_the_same_output_whatever_the_threads) {
+  for (const std::string plant : {"", coarse_bug}) {
+    SCOPED_TRACE(plant);
+    std::vector<std::string> words = {"crash", "--runs", "12", "--seed", "5", "--json"};
+    if (!plant.empty()) {
+      words.insert(words.end(), {"--plant", plant});
+    }
+    const std::string first = remora_command(words).out;
+    EXPECT_EQ(remora_command(words).out, first);
+    for (const char* threads : {"1", "3"}) {
+      std::vector<std::string> threaded = words;
+      threaded.insert(threaded.end(), {"--threads", threads});
+      EXPECT_EQ(remora_command(threaded).out, first) << threads << " threads";
+    }
+  }
+}
+
+TEST(CrashCommand, another_seed_gives_another_run) {
+  const nlohmann::json one = json_of(remora_command({"crash", "--runs", "2", "--json"}));
+  const nlohmann::json two =
+      json_of(remora_command({"crash", "--runs", "2", "--seed", "2", "--json"}));
+  EXPECT_NE(one.at("images"), two.at("images"));
+}
+
+TEST(CrashCommand, a_planted_bug_is_caught_and_its_replay_shows_the_same) {
+  const Outcome outcome = remora_command({"crash", "--runs", "8", "--seed", "100", "--domain",
+                                          "dmp", "--plant", coarse_bug, "--json"});
+  EXPECT_EQ(outcome.exit_status, broken);
+  const nlohmann::json json = json_of(outcome);
+  EXPECT_EQ(json.at("plant"), coarse_bug);
+  ASSERT_FALSE(json.at("violations").empty());
+  // The last one, so that a run that depends on those before it is noticed.
+  const nlohmann::json violation = json.at("violations").back();
+  const Outcome replayed = follow(violation.at("replay"), {"--json"});
+  EXPECT_EQ(replayed.exit_status, broken);
+  EXPECT_EQ(json_of(replayed).at("violations"), nlohmann::json::array({violation}));
+}
+
+TEST(CrashCommand, text_tells_how_to_replay_with_every_option_that_matters) {
+  const Outcome outcome = remora_command(
+      {"crash", "--runs", "8", "--granularity", "page", "--ddio", "off", "--plant", coarse_bug});
+  EXPECT_EQ(outcome.exit_status, broken);
+  EXPECT_THAT(outcome.out, HasSubstr("promise BROKEN: "));
+  const std::string mark = "    replay: ";
+  const std::size_t at = outcome.out.find(mark);
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  const std::size_t start = at + mark.size();
+  const std::string replay = outcome.out.substr(start, outcome.out.find('\n', start) - start);
+  EXPECT_THAT(replay, HasSubstr("--runs 1 --seed "));
+  EXPECT_THAT(replay, HasSubstr("--ddio off --granularity page --plant "));
+  const Outcome replayed = follow(replay);
+  EXPECT_EQ(replayed.exit_status, broken);
+  EXPECT_THAT(replayed.out, HasSubstr("promise BROKEN: "));
+  // The violation and how to replay it are told in the same words.
+  const std::size_t line = outcome.out.rfind('\n', at - 1) + 1;
+  EXPECT_THAT(replayed.out, HasSubstr(outcome.out.substr(line, start + replay.size() - line)));
+}
+
+TEST(CrashCommand, lists_the_bugs_that_can_be_planted) {
+  const Outcome text = remora_command({"crash", "--list-plants"});
+  EXPECT_EQ(text.exit_status, kept);
+  EXPECT_EQ(text.err, "");
+  const nlohmann::json json = json_of(remora_command({"crash", "--list-plants", "--json"}));
+  EXPECT_GT(json.size(), 10u);
+  EXPECT_EQ(std::ranges::count(text.out, '\n'), static_cast<std::ptrdiff_t>(json.size()));
+  for (const nlohmann::json& plant : json) {
+    EXPECT_THAT(text.out, HasSubstr(plant.at("name").get<std::string>() + " "));
+    EXPECT_THAT(text.out, HasSubstr(plant.at("what").get<std::string>() + "\n"));
+  }
+}
+
+TEST(CrashCommand, every_listed_bug_can_be_planted) {
+  const nlohmann::json json = json_of(remora_command({"crash", "--list-plants", "--json"}));
+  for (const nlohmann::json& plant : json) {
+    const std::string name = plant.at("name");
+    const Outcome outcome = remora_command({"crash", "--runs", "1", "--plant", name, "--json"});
+    EXPECT_EQ(json_of(outcome).at("plant"), name);
+    EXPECT_EQ(outcome.exit_status, json_of(outcome).at("violations").empty() ? kept : broken);
+  }
+}
+
+// A few runs cannot kill every mutant; the whole proof is a test of its own, beside the engine.
+TEST(CrashCommand, mutants_are_counted) {
+  const Outcome outcome = remora_command({"crash", "--mutants", "--runs", "4", "--json"});
+  const nlohmann::json json = json_of(outcome);
+  EXPECT_EQ(json.at("engine"), "pool");
+  EXPECT_EQ(json.at("seed"), 1);
+  EXPECT_GT(json.at("sites"), 5);
+  const std::size_t sites = json.at("sites");
+  const std::size_t killed = json.at("killed");
+  EXPECT_EQ(killed + json.at("survivors").size(), sites);
+  EXPECT_EQ(json.at("violations"), nlohmann::json::array());
+  EXPECT_EQ(outcome.exit_status, killed == sites ? kept : broken);
+  for (const nlohmann::json& survivor : json.at("survivors")) {
+    EXPECT_TRUE(survivor.at("site").is_string());
+    EXPECT_EQ(survivor.at("runs"), 4);
+  }
+}
+
+}  // namespace
+}  // namespace remora
