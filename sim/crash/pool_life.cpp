@@ -18,6 +18,12 @@ Broken unexpected(const char* what, const Status& status) {
   return {"usable", std::string(what) + " failed: " + std::string(status.message())};
 }
 
+std::string later_states(std::size_t count) {
+  return count == 0   ? std::string()
+         : count == 1 ? " or the state after it"
+                      : " or one of " + std::to_string(count) + " later states";
+}
+
 // Only a bug can make these fail here: the workload keeps to the limits.
 void must(const Status& status) {
   REMORA_CHECK(status.ok(), "the workload broke a rule of the pool");
@@ -90,10 +96,9 @@ std::optional<Broken> PoolLife::recover() {
     return Broken{"whole", std::string(found.status().message())};
   }
   if (std::ranges::find(expected_.states, *found) == expected_.states.end()) {
-    return Broken{"acknowledged and atomic",
-                  "found " + describe(*found) + ", expected " + describe(expected_.states.front()) +
-                      " or one of " + std::to_string(expected_.states.size() - 1) +
-                      " later states"};
+    return Broken{"acknowledged and atomic", "found " + describe(*found) + ", expected " +
+                                                 describe(expected_.states.front()) +
+                                                 later_states(expected_.states.size() - 1)};
   }
   pool_ = std::move(pool).value();
   pending_.push_back({*found, Ticket{}});

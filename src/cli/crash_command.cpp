@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/progress.h"
+#include "cli/validators.h"
 #include "sim/crash/campaign.h"
 #include "sim/crash/pool_subject.h"
 
@@ -104,7 +105,7 @@ std::string replay_command(const CrashArguments& arguments, std::uint64_t seed) 
   return text;
 }
 
-nlohmann::json to_json(const CrashViolation& violation, const CrashArguments& arguments) {
+nlohmann::ordered_json to_json(const CrashViolation& violation, const CrashArguments& arguments) {
   return {{"seed", violation.seed},
           {"platform", violation.platform},
           {"rule", violation.rule},
@@ -129,11 +130,11 @@ int run_cuts(const CrashSubject& subject, const CrashArguments& arguments,
     report = run_campaign(subject, options);
   }
   if (arguments.json) {
-    nlohmann::json violations = nlohmann::json::array();
+    nlohmann::ordered_json violations = nlohmann::ordered_json::array();
     for (const CrashViolation& violation : report.violations) {
       violations.push_back(to_json(violation, arguments));
     }
-    const nlohmann::json json = {
+    const nlohmann::ordered_json json = {
         {"engine", arguments.engine}, {"seed", arguments.seed},
         {"runs", report.runs},        {"cuts", report.cuts},
         {"images", report.images},    {"distinct_images", report.distinct_images},
@@ -142,8 +143,9 @@ int run_cuts(const CrashSubject& subject, const CrashArguments& arguments,
         {"plant", arguments.plant},   {"violations", violations}};
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{} runs, {} power cuts, {} images recovered ({} distinct)\n", report.runs,
-               report.cuts, report.images, report.distinct_images);
+    fmt::print("{} {}, {} power cuts, {} images recovered ({} distinct)\n", report.runs,
+               report.runs == 1 ? "run" : "runs", report.cuts, report.images,
+               report.distinct_images);
     fmt::print("promise {}: {}\n", report.violations.empty() ? "kept" : "BROKEN",
                subject.promise());
     for (const CrashViolation& violation : report.violations) {
@@ -159,7 +161,7 @@ std::string short_name(const SiteKey& key) {
   return fmt::format("{}:{}:{} {}", file, key.line, key.column, to_string(key.kind));
 }
 
-nlohmann::json to_json(const Mutant& mutant) {
+nlohmann::ordered_json to_json(const Mutant& mutant) {
   return {{"site", short_name(mutant.site.key)},
           {"function", mutant.site.function},
           {"calls", mutant.site.calls},
@@ -169,21 +171,21 @@ nlohmann::json to_json(const Mutant& mutant) {
 int run_mutants_of(const CrashSubject& subject, const CrashArguments& arguments,
                    const CampaignOptions& options) {
   const MutantReport report = run_mutants(subject, options);
-  nlohmann::json survivors = nlohmann::json::array();
-  nlohmann::json killed = nlohmann::json::array();
+  nlohmann::ordered_json survivors = nlohmann::ordered_json::array();
+  nlohmann::ordered_json killed = nlohmann::ordered_json::array();
   for (const Mutant& mutant : report.mutants) {
     (mutant.killed ? killed : survivors).push_back(to_json(mutant));
   }
   const bool sound = survivors.empty() && report.unmuted_violations.empty();
   if (arguments.json) {
-    nlohmann::json violations = nlohmann::json::array();
+    nlohmann::ordered_json violations = nlohmann::ordered_json::array();
     for (const CrashViolation& violation : report.unmuted_violations) {
       violations.push_back(to_json(violation, arguments));
     }
-    const nlohmann::json json = {{"engine", arguments.engine},     {"seed", arguments.seed},
-                                 {"sites", report.mutants.size()}, {"killed", killed.size()},
-                                 {"survivors", survivors},         {"killed_sites", killed},
-                                 {"violations", violations}};
+    const nlohmann::ordered_json json = {
+        {"engine", arguments.engine}, {"seed", arguments.seed}, {"sites", report.mutants.size()},
+        {"killed", killed.size()},    {"survivors", survivors}, {"killed_sites", killed},
+        {"violations", violations}};
     fmt::print("{}\n", json.dump(2));
     return sound ? exit_kept : exit_broken;
   }
@@ -200,7 +202,7 @@ int run_mutants_of(const CrashSubject& subject, const CrashArguments& arguments,
 }
 
 int list_plants(const CrashSubject& subject, bool json) {
-  nlohmann::json list = nlohmann::json::array();
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Fault* fault : subject.faults()) {
     if (json) {
       list.push_back({{"name", fault->name}, {"what", fault->what}});
@@ -254,9 +256,10 @@ void add_crash_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command->add_option("--runs", arguments->runs, "How many seeded runs")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   command->add_option("--seed", arguments->seed, "Seed of the first run; run i has seed + i")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0));
   command->add_option("--domain", arguments->domain, "Persistence domain: dmp, mhp or wsp")
       ->capture_default_str();
   command->add_option("--ddio", arguments->ddio, "Whether inbound DMA lands in the cache: on, off")
@@ -272,7 +275,8 @@ void add_crash_command(CLI::App& app, int& exit_status) {
   command->add_flag("--mutants", arguments->mutants,
                     "Mute every persist call in turn; each must be missed");
   command->add_option("--threads", arguments->threads, "Threads to use; 0 means one for each core")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0));
   command->add_flag("--json", arguments->json, "Print JSON");
   command->callback([arguments, &exit_status] { exit_status = crash(*arguments); });
 }

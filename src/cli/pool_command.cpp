@@ -34,7 +34,7 @@ std::string durability_of(const Strategy& strategy) {
   return strategy.survives_power_cut ? "survives a power cut" : "lost in a power cut";
 }
 
-nlohmann::json describe(PoolFile& file) {
+nlohmann::ordered_json describe(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   return {{"path", file.file().path()},
           {"format_version", file.pool().header().version},
@@ -71,7 +71,7 @@ void print_strategy(const Strategy& strategy) {
   fmt::print("durability   {}: {}\n", durability_of(strategy), strategy.reason);
 }
 
-void add_strategy(const Strategy& strategy, nlohmann::json& json) {
+void add_strategy(const Strategy& strategy, nlohmann::ordered_json& json) {
   json["granularity"] = to_string(strategy.granularity);
   json["persistence"] = strategy.method;
   json["survives_power_cut"] = strategy.survives_power_cut;
@@ -92,7 +92,7 @@ int create(const PoolArguments& arguments) {
     return fail(file.status());
   }
   if (arguments.json) {
-    nlohmann::json json = describe(*file);
+    nlohmann::ordered_json json = describe(*file);
     add_strategy(file->region().strategy(), json);
     fmt::print("{}\n", json.dump(2));
   } else {
@@ -126,7 +126,7 @@ int info(const PoolArguments& arguments) {
     return fail(strategy.status());
   }
   if (arguments.json) {
-    nlohmann::json json = describe(*file);
+    nlohmann::ordered_json json = describe(*file);
     add_strategy(*strategy, json);
     fmt::print("{}\n", json.dump(2));
   } else {
@@ -148,9 +148,11 @@ int check(const PoolArguments& arguments) {
   }
   const std::string finding(file.ok() ? "" : file.status().message());
   if (arguments.json) {
-    nlohmann::json json = file.ok() ? describe(*file) : nlohmann::json{{"path", arguments.path}};
+    nlohmann::ordered_json json =
+        file.ok() ? describe(*file) : nlohmann::ordered_json{{"path", arguments.path}};
     json["sound"] = file.ok();
-    json["findings"] = file.ok() ? nlohmann::json::array() : nlohmann::json::array({finding});
+    json["findings"] =
+        file.ok() ? nlohmann::ordered_json::array() : nlohmann::ordered_json::array({finding});
     fmt::print("{}\n", json.dump(2));
   } else if (file.ok()) {
     print_table(*file);

@@ -55,7 +55,6 @@ void expect_to_persist(Region& region) {
   ASSERT_TRUE(region.wait(second).ok());
   EXPECT_EQ(as_text(region.bytes().subspan(5000, 6)), "copied");
   region.flush({});
-  region.copy(region.data(), {});
   EXPECT_TRUE(region.wait(region.drain()).ok());
   EXPECT_TRUE(region.persistent(Ticket{}));
 }

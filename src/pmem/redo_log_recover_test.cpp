@@ -40,10 +40,16 @@ class RedoLogRecover : public testing::Test {
                     0,
                     0};
     std::byte* const place = slot(sequence);
+    std::byte* entry = place + sizeof head;
     std::memcpy(place, &head, sizeof head);
-    std::memcpy(place + sizeof head, writes.data(), writes.size() * sizeof(Write));
-    std::memcpy(place + sizeof head + writes.size() * sizeof(Write), seals.data(),
-                seals.size() * sizeof(Seal));
+    for (const Write& write : writes) {
+      std::memcpy(entry, &write, sizeof write);
+      entry += sizeof write;
+    }
+    for (const Seal& seal : seals) {
+      std::memcpy(entry, &seal, sizeof seal);
+      entry += sizeof seal;
+    }
     store(place + offsetof(RecordHead, checksum), log_record::checksum_of(place, head));
   }
   std::uint64_t recover() {

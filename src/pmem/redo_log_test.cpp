@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -11,7 +12,11 @@
 namespace remora {
 namespace {
 
+using pool_format::Seal;
 using pool_format::Write;
+
+constexpr Seal any_seal = {};
+constexpr std::span<const Seal> no_seals(&any_seal, 0);
 
 // A log in a pool of the smallest size: 16 slots.
 class RedoLogTest : public testing::TestWithParam<Granularity> {
@@ -35,7 +40,7 @@ class RedoLogTest : public testing::TestWithParam<Granularity> {
   }
   Ticket append(std::uint64_t index, std::uint64_t value) {
     const Write write{word(index), value};
-    Result<Ticket> ticket = log_->append({&write, 1}, {});
+    Result<Ticket> ticket = log_->append({&write, 1}, no_seals);
     EXPECT_TRUE(ticket.ok());
     return *ticket;
   }
@@ -98,7 +103,7 @@ TEST_P(RedoLogTest, a_persistent_record_survives_a_cut) {
 
 TEST_P(RedoLogTest, a_record_that_waits_for_its_commit_is_lost_as_a_whole) {
   const Write writes[] = {{word(0), 1}, {word(1), 2}, {word(600), 3}};
-  ASSERT_TRUE(log_->append(writes, {}).ok());
+  ASSERT_TRUE(log_->append(writes, no_seals).ok());
   cut_and_open();
   const std::uint64_t kept = on_pages() ? 0 : 1;
   EXPECT_EQ(replayed_, kept);
@@ -191,7 +196,7 @@ TEST_P(RedoLogTest, one_record_holds_62_entries) {
   for (std::uint64_t i = 0; i < pool_format::record_entries; ++i) {
     writes.push_back({word(i), i + 1});
   }
-  Result<Ticket> ticket = log_->append(writes, {});
+  Result<Ticket> ticket = log_->append(writes, no_seals);
   ASSERT_TRUE(ticket.ok() && region_.wait(*ticket).ok());
   cut_and_open();
   for (std::uint64_t i = 0; i < pool_format::record_entries; ++i) {
@@ -204,7 +209,7 @@ TEST_P(RedoLogTest, a_failed_medium_fails_the_log) {
   Status status;
   for (std::uint64_t i = 0; i <= header_.log_slot_count && status.ok(); ++i) {
     const Write write{word(0), i};
-    status = log_->append({&write, 1}, {}).status();
+    status = log_->append({&write, 1}, no_seals).status();
   }
   EXPECT_EQ(status.code(), on_pages() ? Code::io_error : Code::ok);
   EXPECT_EQ(log_->retire_all().code(), on_pages() ? Code::io_error : Code::ok);
@@ -225,7 +230,7 @@ TEST_P(RedoLogTest, after_any_cut_the_words_are_those_of_a_prefix_that_holds_all
       writes.push_back({word(index), step * 8 + i});
       states.back()[index] = step * 8 + i;
     }
-    Result<Ticket> ticket = log_->append(writes, {});
+    Result<Ticket> ticket = log_->append(writes, no_seals);
     ASSERT_TRUE(ticket.ok());
     if (random.chance(1, 5)) {
       ASSERT_TRUE(region_.wait(*ticket).ok());

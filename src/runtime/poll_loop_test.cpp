@@ -147,6 +147,29 @@ TEST(PollLoop, a_timer_ends_a_park) {
   EXPECT_GE(loop.now_ns(), due);
 }
 
+class Restless final : public Timer {
+ public:
+  explicit Restless(Runtime& runtime) : runtime_(runtime) { runtime_.arm(*this, 0); }
+  void expire() override {
+    ++runs_;
+    runtime_.arm(*this, 0);
+  }
+  int runs() const { return runs_; }
+
+ private:
+  Runtime& runtime_;
+  int runs_ = 0;
+};
+
+TEST(PollLoop, a_timer_that_is_always_due_runs_once_in_a_turn) {
+  PollLoop loop;
+  Restless timer(loop);
+  loop.turn();
+  EXPECT_EQ(timer.runs(), 1);
+  loop.turn();
+  EXPECT_EQ(timer.runs(), 2);
+}
+
 // A device with a descriptor: work comes from another thread.
 class Device final : public Poller {
  public:

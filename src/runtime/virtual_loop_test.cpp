@@ -44,7 +44,13 @@ TEST(VirtualLoop, same_time_goes_in_the_order_of_scheduling) {
   EXPECT_EQ(notes, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-std::vector<int> shuffled(std::uint64_t seed) {
+struct Shuffled {
+  std::vector<int> order;
+  std::uint64_t trace_hash;
+  bool operator==(const Shuffled&) const = default;
+};
+
+Shuffled shuffled(std::uint64_t seed) {
   VirtualLoop loop({.seed = seed, .shuffle_ties = true});
   std::vector<int> notes;
   std::vector<Task<void>> tasks;
@@ -53,17 +59,20 @@ std::vector<int> shuffled(std::uint64_t seed) {
   }
   tasks.push_back(note_after(loop, 9, -1, notes));
   loop.block_on(when_all(std::move(tasks)));
-  return notes;
+  return {notes, loop.trace_hash()};
 }
 
 TEST(VirtualLoop, shuffled_ties_explore_orders_by_the_seed) {
   std::set<std::vector<int>> orders;
+  std::set<std::uint64_t> hashes;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const std::vector<int> order = shuffled(seed);
-    EXPECT_EQ(order, shuffled(seed));
-    EXPECT_EQ(order.front(), -1) << "an earlier time stays earlier";
-    orders.insert(order);
+    const Shuffled run = shuffled(seed);
+    EXPECT_EQ(run, shuffled(seed));
+    EXPECT_EQ(run.order.front(), -1) << "an earlier time stays earlier";
+    orders.insert(run.order);
+    hashes.insert(run.trace_hash);
   }
+  EXPECT_GE(hashes.size(), orders.size()) << "the trace tells two orders apart";
   EXPECT_GT(orders.size(), 40U);
 }
 
@@ -87,6 +96,20 @@ TEST(VirtualLoop, a_step_is_one_event) {
   EXPECT_EQ(loop.step(), RunState::stalled);
   EXPECT_EQ(loop.events(), 2U);
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2}));
+}
+
+class Once final : public Timer {
+ public:
+  void expire() override {}
+};
+
+TEST(VirtualLoop, time_never_goes_back) {
+  VirtualLoop loop;
+  loop.run_for(10);
+  Once timer;
+  loop.arm(timer, 3);
+  EXPECT_EQ(loop.step(), RunState::running);
+  EXPECT_EQ(loop.now_ns(), 10U);
 }
 
 TEST(VirtualLoop, a_deadlock_is_told) {
@@ -264,6 +287,29 @@ TEST(VirtualLoop, abandon_cuts_the_power_between_two_events) {
   EXPECT_EQ(loop.busy_ns(0), 5U);
   loop.block_on(nap(loop, 1));
   EXPECT_EQ(loop.charge(0, 1), 7U) << "the core has nothing left from before";
+}
+
+TEST(VirtualLoop, abandon_forgets_what_is_kept_elsewhere) {
+  VirtualLoop loop;
+  std::byte byte{};
+  bool asked = false;
+  const auto watcher = [&]() -> Task<void> {
+    co_await loop.watch(ConstBytes(&byte, 1), [&] {
+      asked = true;
+      return false;
+    });
+  };
+  Task<void> sleeps = nap(loop, 10);
+  Task<void> watches = watcher();
+  loop.abandon();
+  asked = false;
+  EXPECT_EQ(loop.step(), RunState::stalled);
+  loop.placed(ConstBytes(&byte, 1));
+  EXPECT_FALSE(asked);
+  EXPECT_FALSE(sleeps.finished());
+  const AbandonScope scope;
+  sleeps = Task<void>();
+  watches = Task<void>();
 }
 
 TEST(VirtualLoop, abandon_from_inside_a_flow_ends_the_program) {

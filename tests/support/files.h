@@ -1,6 +1,7 @@
 // Files and folders for tests.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@ namespace remora {
 // A folder of its own below `parent`, readable by every user, gone with the object.
 class TempFolder {
  public:
-  explicit TempFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
+  explicit TempFolder(const std::filesystem::path& parent);
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
   ~TempFolder();

@@ -1,0 +1,23 @@
+#include "cli/validators.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <string>
+
+namespace remora::cli {
+
+CLI::Validator whole_number(std::uint64_t least) {
+  return CLI::Validator(
+      [least](const std::string& text) {
+        std::uint64_t value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stopped, error] = std::from_chars(text.data(), end, value);
+        const bool good = error == std::errc() && stopped == end && value >= least;
+        return good ? std::string()
+                    : fmt::format("'{}' will not do; choose a whole number from {}", text, least);
+      },
+      "");
+}
+
+}  // namespace remora::cli
