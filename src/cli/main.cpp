@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -15,6 +16,8 @@ int main(int argc, char** argv) {
   app.footer(
       "Exit status: 0 every promise checked was kept, 1 one was broken, 2 wrong usage,\n"
       "3 this machine or file cannot serve.");
+  // A limit on file sizes (ulimit -f) is then an error like any other, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   int exit_status = exit_kept;
   add_pool_command(app, exit_status);
   add_crash_command(app, exit_status);

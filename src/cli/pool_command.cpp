@@ -146,21 +146,23 @@ int check(const PoolArguments& arguments) {
   if (!file.ok() && file.code() != Code::damaged) {
     return fail(file.status());
   }
-  const std::string finding(file.ok() ? "" : file.status().message());
+  const Status verdict = file.ok() ? file->pool().check_in_full() : file.status();
+  const bool sound = verdict.ok();
+  const std::string finding(verdict.message());
   if (arguments.json) {
     nlohmann::ordered_json json =
         file.ok() ? describe(*file) : nlohmann::ordered_json{{"path", arguments.path}};
-    json["sound"] = file.ok();
+    json["sound"] = sound;
     json["findings"] =
-        file.ok() ? nlohmann::ordered_json::array() : nlohmann::ordered_json::array({finding});
+        sound ? nlohmann::ordered_json::array() : nlohmann::ordered_json::array({finding});
     fmt::print("{}\n", json.dump(2));
-  } else if (file.ok()) {
+  } else if (sound) {
     print_table(*file);
     fmt::print("sound: header, log, block table and roots agree\n");
   } else {
     fmt::print("damaged: {}\n", finding);
   }
-  return file.ok() ? exit_kept : exit_broken;
+  return sound ? exit_kept : exit_broken;
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ Result<Offset> Allocator::reserve_slot(std::size_t size_class) {
   const std::uint32_t blocks = size_classes[size_class].blocks;
   const std::optional<std::uint64_t> block = extents_.take(blocks);
   if (!block) {
-    return Status(Code::no_space, "the pool is full");
+    return Status(Code::no_space, "the pool is full; free something, or make a larger pool");
   }
   Chunk fresh;
   fresh.head = {ChunkKind::slots, static_cast<std::uint8_t>(size_class), blocks};
@@ -91,8 +91,9 @@ Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes) {
   const auto blocks = static_cast<std::uint32_t>(round_up(size_bytes, block_bytes) / block_bytes);
   const std::optional<std::uint64_t> block = extents_.take(blocks);
   if (!block) {
-    return Status(Code::no_space,
-                  "the pool has no " + std::to_string(blocks) + " blocks in one piece left");
+    return Status(Code::no_space, "the pool has no " + std::to_string(blocks) +
+                                      " blocks in one piece left; free something, or make a larger "
+                                      "pool");
   }
   Chunk fresh;
   fresh.head = {ChunkKind::run, 0, blocks};

@@ -45,8 +45,13 @@ class Allocator {
   explicit Allocator(const pool_format::Header& header);
 
   // Rebuilds the state from the summary and the table in `pool`. Fails with `damaged` and the place
-  // when they contradict each other. Costs time in proportion to what is live.
+  // when what it reads does not fit together; of groups that the summary does not name it reads
+  // nothing. Costs time in proportion to what is live, and a look at every word of the summary.
   Status load(ConstBytes pool);
+
+  // Looks at the whole table, also where the summary says that nothing is: damaged if something is
+  // there. Costs time in proportion to the size of the pool.
+  Status check_silent_groups(ConstBytes pool) const;
 
   // Space for an object, aligned to a cache line. no_space when there is none; the caller may then
   // release what waits and try again.

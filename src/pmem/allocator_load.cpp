@@ -22,7 +22,7 @@ Status damaged(std::uint64_t block, const std::string& what) {
 
 Status check_entry(std::uint64_t block, std::uint64_t head_word, std::uint64_t detail,
                    std::uint64_t block_count) {
-  if (!ChunkHead::plausible(head_word)) {
+  if (!ChunkHead::plausible(head_word) || ChunkHead::from(head_word).kind == ChunkKind::none) {
     return damaged(block, "unknown kind of chunk");
   }
   const ChunkHead head = ChunkHead::from(head_word);
@@ -71,6 +71,20 @@ Status Allocator::load_entry(ConstBytes pool, std::uint64_t block, std::uint64_t
   ++heads_in_group_[block / blocks_per_group];
   next_free = block + chunk.head.blocks;
   list(chunks_.emplace_hint(chunks_.end(), block, chunk));
+  return Status();
+}
+
+Status Allocator::check_silent_groups(ConstBytes pool) const {
+  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
+    const std::uint64_t group = block / blocks_per_group;
+    if ((summary_[group / 64] >> (group % 64) & 1) != 0) {
+      continue;
+    }
+    const auto entry = pool.subspan(entry_of(block), sizeof(BlockEntry));
+    if (!std::ranges::all_of(entry, [](std::byte byte) { return byte == std::byte{0}; })) {
+      return damaged(block, "a chunk in a group that the summary calls empty");
+    }
+  }
   return Status();
 }
 

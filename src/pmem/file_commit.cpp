@@ -47,10 +47,12 @@ bool FileCommit::failed() const {
 }
 
 Status FileCommit::failure() const {
-  return os_failure(
-      "the pool's file could not be written back, so the pool is closed for good; recover from its "
-      "last persistent state by opening it again once the disk is healthy",
-      error_);
+  // The same code whatever the reason: a disk that is full here is not a pool that is full.
+  return Status(
+      Code::io_error,
+      std::string(os_failure("the pool's file could not be written back", error_).message()) +
+          "; the pool is closed for good: stop the program, see to the disk, and open the "
+          "pool again, which recovers what is persistent");
 }
 
 Status FileCommit::wait(Ticket ticket) {

@@ -260,7 +260,7 @@ TEST_F(FileCommitTest, a_failed_request_fails_those_who_wait_later) {
 TEST_F(FileCommitTest, the_message_of_a_failure_says_what_to_do) {
   error_ = EIO;
   const Status status = commit_.wait(ticket_for(0));
-  EXPECT_NE(status.message().find("opening it again"), std::string_view::npos);
+  EXPECT_NE(status.message().find("open the pool again"), std::string_view::npos);
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ Status allocate_in_full(int descriptor, const std::string& path, std::uint64_t s
   }
   if (error == EFBIG) {
     return Status(Code::no_space, "cannot create " + path + ": " + std::to_string(size_bytes) +
-                                      " bytes are more than this file system lets a file have");
+                                      " bytes are more than this file system, or the limit on file "
+                                      "sizes (ulimit -f), lets a file have; choose a smaller size");
   }
   if (error != 0) {
     return os_failure("cannot allocate " + path, error);
@@ -93,8 +94,8 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
   }
   if (flock(descriptor, (writable ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     return Status(Code::in_use, path +
-                                    " is in use by another process; stop that process first (a "
-                                    "pool has one owner at a time)");
+                                    " is in use; stop the process that has it open first (a pool "
+                                    "has one owner at a time)");
   }
   return handle;
 }

@@ -121,7 +121,7 @@ TEST_F(FileHandleTest, one_writer_excludes_everybody) {
   }
   Result<FileHandle> second = FileHandle::open(path_, true);
   EXPECT_EQ(second.code(), Code::in_use);
-  EXPECT_NE(text_of(second.status()).find("stop that process"), std::string::npos);
+  EXPECT_NE(text_of(second.status()).find("stop the process"), std::string::npos);
 }
 
 TEST_F(FileHandleTest, readers_exclude_writers_only) {

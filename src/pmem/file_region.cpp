@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace remora {
@@ -39,7 +39,7 @@ FileRegion::~FileRegion() {
 }
 
 void FileRegion::copy(std::byte* to, ConstBytes from, Site site) {
-  std::memcpy(to, from.data(), from.size());
+  std::ranges::copy(from, to);
   flush(ConstBytes(to, from.size()), site);
 }
 

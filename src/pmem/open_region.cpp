@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "pmem/dax_region.h"
@@ -27,9 +27,7 @@ class PrivateRegion final : public Region {
   const Strategy& strategy() const override { return strategy_; }
   void flush(ConstBytes, Site) override {}
   [[nodiscard]] Ticket drain(Site) override { return Ticket{}; }
-  void copy(std::byte* to, ConstBytes from, Site) override {
-    std::memcpy(to, from.data(), from.size());
-  }
+  void copy(std::byte* to, ConstBytes from, Site) override { std::ranges::copy(from, to); }
   bool persistent(Ticket) const override { return true; }
   [[nodiscard]] Status wait(Ticket) override { return Status(); }
   void request(Ticket) override {}

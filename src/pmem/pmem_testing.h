@@ -18,13 +18,6 @@
 #include "base/check.h"
 #include "pmem/region.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-// libpmem2 1.12 loses 144 bytes of its own for every pmem2_map_from_existing (pmdk issue 5639).
-extern "C" __attribute__((used)) inline const char* __lsan_default_suppressions() {
-  return "leak:libpmem2.so";
-}
-#endif
-
 namespace remora {
 
 // Plain memory and, apart from it, the medium: what a power cut would leave. On page granularity

@@ -19,6 +19,13 @@ std::string_view name_of(const std::array<char, Transaction::longest_root_name>&
   return {name.data(), strnlen(name.data(), name.size())};
 }
 
+// Some bytes, and behind them nothing but zeros.
+bool is_sound_name(const std::array<char, Transaction::longest_root_name>& name) {
+  const std::string_view text = name_of(name);
+  return !text.empty() && std::ranges::all_of(std::span(name).subspan(text.size()),
+                                              [](char byte) { return byte == '\0'; });
+}
+
 // The magic goes last: what a cut leaves of an unfinished header does not look like a pool. It is
 // on its way when this returns; the first opening waits for it.
 Status write_header(Region& region, const Header& header) {
@@ -45,11 +52,15 @@ Result<std::unique_ptr<Pool>> Pool::create(Region& region, const pool_format::Uu
                                            const Faults& faults) {
   if (region.size() < pool_format::smallest_pool_bytes ||
       region.size() > pool_format::largest_pool_bytes) {
-    return Status(Code::invalid_argument, "a pool has 256 KiB to 64 TiB");
+    return Status(Code::invalid_argument,
+                  "a pool has 256 KiB to 64 TiB; choose a size between the two");
   }
   const auto fresh = region.bytes().first(page_bytes);
   if (!std::ranges::all_of(fresh, [](std::byte byte) { return byte == std::byte{0}; })) {
-    return Status(Code::already_exists, "there is something already where the pool should be");
+    return Status(
+        Code::already_exists,
+        "the memory for the new pool is not blank; open the pool in it, or choose another "
+        "place");
   }
   if (Status status = write_header(region, pool_format::plan(region.size(), uuid)); !status.ok()) {
     return status;
@@ -60,7 +71,9 @@ Result<std::unique_ptr<Pool>> Pool::create(Region& region, const pool_format::Uu
 Result<std::unique_ptr<Pool>> Pool::open(Region& region, std::string_view name,
                                          const Faults& faults) {
   if (region.size() < pool_format::smallest_pool_bytes) {
-    return Status(Code::damaged, std::string(name) + " is too small to be a pool");
+    return Status(Code::damaged, std::string(name) +
+                                     " is too small to be a pool; choose another path, or "
+                                     "restore it from a backup");
   }
   Header header;
   std::memcpy(&header, region.data(), sizeof header);
@@ -69,28 +82,36 @@ Result<std::unique_ptr<Pool>> Pool::open(Region& region, std::string_view name,
   }
   std::unique_ptr<Pool> pool(new Pool(region, header, faults));
   if (Status status = pool->recover(); !status.ok()) {
-    return status;
+    return Status(status.code(), std::string(name) + ": " + std::string(status.message()));
   }
   return pool;
 }
 
 Status Pool::recover() {
-  Result<std::uint64_t> replayed = log_.recover();
+  Result<std::uint64_t> replayed = log_.recover([this]() -> Status {
+    REMORA_TRY(allocator_.load(region_.bytes()));
+    return load_roots();
+  });
   if (!replayed.ok()) {
     return replayed.status();
   }
   replayed_ = *replayed;
-  REMORA_TRY(allocator_.load(region_.bytes()));
-  return load_roots();
+  return Status();
 }
 
 Status Pool::load_roots() {
   roots_.resize(header_.root_count);
   std::memcpy(roots_.data(), region_.data() + header_.roots, roots_.size() * sizeof(Root));
-  for (const Root& root : roots_) {
-    const bool sound = root.in_use == 0 || (root.in_use == 1 && !name_of(root.name).empty() &&
-                                            allocator_.is_live(root.value));
-    if (!sound) {
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    const Root& root = roots_[i];
+    if (root.in_use == 0) {
+      continue;
+    }
+    if (root.in_use != 1 || !is_sound_name(root.name) || slot_of_root(root.name) != i) {
+      return Status(Code::damaged,
+                    "root " + std::to_string(i) + " is damaged; restore the pool from a backup");
+    }
+    if (!allocator_.is_live(root.value)) {
       return Status(Code::damaged, "the root '" + std::string(name_of(root.name)) +
                                        "' leads nowhere; restore the pool from a backup");
     }
@@ -114,6 +135,7 @@ Result<Offset> Pool::reserve(std::uint64_t size_bytes) {
 }
 
 Status Pool::cancel(Offset offset) {
+  REMORA_TRY(failure_);
   if (!allocator_.is_reserved(offset)) {
     return Status(Code::invalid_argument, "only reserved space can be given back");
   }

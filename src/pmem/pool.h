@@ -15,7 +15,8 @@
 // commit.
 //
 // One owner thread; the region must outlive the pool. After a failure of the region every call
-// fails with its error: the pool is closed for good and is recovered by opening it again.
+// that changes something fails with its error: the pool is closed for good and is recovered by
+// opening it again.
 #pragma once
 
 #include <deque>
@@ -50,12 +51,14 @@ class Pool {
   static Result<std::unique_ptr<Pool>> create(Region& region, const pool_format::Uuid& uuid,
                                               const Faults& faults = Faults());
 
-  // Opens a pool and recovers it. Costs time in proportion to what is live. `name` is for messages.
+  // Opens a pool and recovers it. Costs time in proportion to what is live (and 8 bytes read for
+  // each 64 MiB of pool). `name` is for messages. A pool that is refused as damaged is left as it
+  // was, but for log records that were replayed.
   static Result<std::unique_ptr<Pool>> open(Region& region, std::string_view name,
                                             const Faults& faults = Faults());
 
   // Space for an object, aligned to a cache line; its bytes are undefined. no_space when the pool
-  // is full.
+  // is full. On page media it may block for commits when only freed space that waits is left.
   Result<Offset> reserve(std::uint64_t size_bytes);
   // Gives reserved space back that was not published.
   Status cancel(Offset offset);
@@ -84,6 +87,9 @@ class Pool {
     allocator_.for_each_live(visit);
   }
 
+  // Checks what opening does not look at. Costs time in proportion to the size of the pool.
+  Status check_in_full() { return allocator_.check_silent_groups(region_.bytes()); }
+
   PoolUsage usage() const;
   const pool_format::Header& header() const { return header_; }
   Region& region() { return region_; }
@@ -109,6 +115,14 @@ class Pool {
   void write_past_log(const WordSet& words);
   Offset root_place(std::size_t index) const;
 
+  // Whether the word lies in bytes that a record which may be replayed has sealed.
+  bool is_sealed(Offset word) const;
+
+  struct Sealed {
+    Offset offset;
+    std::uint64_t content_bytes;
+    std::uint64_t sequence;  // of the record that sealed it
+  };
   struct Freed {
     Offset offset;
     std::uint64_t sequence;  // of the record that freed it
@@ -121,6 +135,7 @@ class Pool {
   Allocator allocator_;
   std::vector<pool_format::Root> roots_;
   std::deque<Freed> freed_;
+  std::deque<Sealed> sealed_;
   Status failure_;
   std::uint64_t replayed_ = 0;
 };

@@ -28,6 +28,16 @@ bool frees(const Transaction& transaction, Offset offset) {
   return std::ranges::find(transaction.freed(), offset) != transaction.freed().end();
 }
 
+bool covers(Offset offset, std::uint64_t content_bytes, Offset word) {
+  return word >= offset && word - offset < content_bytes;
+}
+
+bool seals(const Transaction& transaction, Offset word) {
+  return std::ranges::any_of(transaction.published(), [word](const Transaction::Object& object) {
+    return object.sealed && covers(object.offset, object.content_bytes, word);
+  });
+}
+
 bool has_repeats(std::span<const Offset> offsets) {
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     if (std::ranges::find(offsets.first(i), offsets[i]) != offsets.first(i).end()) {
@@ -72,6 +82,11 @@ Result<Ticket> Pool::commit(const Transaction& transaction) {
   if (faults_.planted(pool_faults::object_after_record)) {
     persist_late(transaction);
   }
+  for (const Transaction::Object& object : transaction.published()) {
+    if (object.sealed) {
+      sealed_.push_back({object.offset, object.content_bytes, log_.newest()});
+    }
+  }
   for (Offset offset : transaction.freed()) {
     freed_.push_back({offset, log_.newest()});
   }
@@ -101,11 +116,21 @@ Status Pool::check(const Transaction& transaction) const {
   }
   for (const pool_format::Write& write : transaction.words()) {
     const Offset owner = allocator_.object_at(write.place);
-    if (owner == 0 || !(allocator_.is_live(owner) || publishes(transaction, owner))) {
+    if (owner == 0 || frees(transaction, owner) ||
+        !(allocator_.is_live(owner) || publishes(transaction, owner))) {
       return refuse("a word can be set only inside a live object");
+    }
+    if (seals(transaction, write.place) || is_sealed(write.place)) {
+      return refuse("a word in sealed content never changes");
     }
   }
   return check_roots(transaction);
+}
+
+bool Pool::is_sealed(Offset word) const {
+  return std::ranges::any_of(sealed_, [word](const Sealed& sealed) {
+    return covers(sealed.offset, sealed.content_bytes, word);
+  });
 }
 
 Status Pool::check_roots(const Transaction& transaction) const {
@@ -132,7 +157,9 @@ Status Pool::check_roots(const Transaction& transaction) const {
   const auto unused = static_cast<std::size_t>(
       std::ranges::count_if(roots_, [](const Root& root) { return root.in_use == 0; }));
   if (fresh > unused) {
-    return Status(Code::no_space, "the pool has no room for another root");
+    return Status(Code::no_space,
+                  "the pool has no room for another root; remove one in an earlier "
+                  "transaction");
   }
   for (const Root& root : roots_) {
     const bool changed = std::ranges::any_of(
@@ -214,6 +241,9 @@ void Pool::put_name(std::size_t index, WordSet& words) const {
 // Space comes back only when no replay can reach the record that freed it, nor, therefore, the one
 // that published it and may have sealed its bytes.
 void Pool::release_retired() {
+  while (!sealed_.empty() && sealed_.front().sequence <= log_.retired()) {
+    sealed_.pop_front();
+  }
   while (!freed_.empty() && (freed_.front().sequence <= log_.retired() ||
                              faults_.planted(pool_faults::free_too_early))) {
     allocator_.release(freed_.front().offset);

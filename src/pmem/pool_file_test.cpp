@@ -201,9 +201,9 @@ TEST_P(PoolFileTest, refuses_a_file_that_is_no_pool) {
 
 TEST_P(PoolFileTest, refuses_a_file_whose_creation_was_interrupted) {
   put_content(path_, std::string(size_bytes, '\0'));
-  expect_refused(Code::damaged, "no header");
+  expect_refused(Code::damaged, "with zeros");
   put_content(path_, "");
-  expect_refused(Code::damaged, "no header");
+  expect_refused(Code::damaged, "with zeros");
 }
 
 TEST_P(PoolFileTest, refuses_a_damaged_magic) {

@@ -66,10 +66,13 @@ Status verify(const Header& header, std::uint64_t file_bytes, std::string_view p
   const std::string name(path);
   if (header.magic != magic) {
     const bool blank = header.magic == std::array<char, 8>{};
-    return blank ? Status(Code::damaged, name +
-                                             " has no header: its creation was interrupted, and it "
-                                             "never held data; remove it and create it again")
-                 : Status(Code::invalid_argument, foreign(path));
+    return blank
+               ? Status(Code::damaged,
+                        name +
+                            " does not begin like a pool but with zeros: either its "
+                            "creation was interrupted, then remove it and create it again; or its "
+                            "start was overwritten, then restore it from a backup")
+               : Status(Code::invalid_argument, foreign(path));
   }
   if (header.version != version) {
     return Status(Code::unsupported,

@@ -120,9 +120,9 @@ TEST(PoolFormat, refuses_another_magic) {
 
 TEST(PoolFormat, refuses_a_header_without_magic) {
   expect_refusal(verify_changed([](Header& header) { header.magic = {}; }, false), Code::damaged,
-                 "has no header", "create it again");
+                 "with zeros", "create it again");
   expect_refusal(verify_changed([](Header& header) { header = {}; }, false), Code::damaged,
-                 "has no header", "create it again");
+                 "with zeros", "create it again");
 }
 
 TEST(PoolFormat, refuses_another_version_by_name) {

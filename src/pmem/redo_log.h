@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,8 +37,9 @@ class RedoLog {
   RedoLog(Region& region, const pool_format::Header& header, const Faults& faults);
 
   // Replays what is not in place and starts a new epoch. Returns how many records it replayed.
-  // Call it once, before anything else.
-  Result<std::uint64_t> recover();
+  // Call it once, before anything else. `verify` looks at the words in place before the records
+  // that put them there die; when it fails, so does recover(), and no new epoch starts.
+  Result<std::uint64_t> recover(const std::function<Status()>& verify = nullptr);
 
   // Writes one record. When the ticket is persistent, all its words are changed for good.
   // Blocks only on page media, and only when the log is full of records that wait for a commit.
@@ -67,6 +69,7 @@ class RedoLog {
   Status wait_if(bool block, Ticket ticket);
   void apply(std::uint64_t sequence);
   bool counts(std::uint64_t sequence, std::uint64_t epoch) const;
+  bool may_change(Offset word) const;
   bool holds(const pool_format::Seal& seal) const;
   std::uint64_t replay(std::uint64_t epoch);
   Status start_epoch(std::uint64_t epoch);

@@ -10,7 +10,7 @@ using pool_format::RecordHead;
 using pool_format::Seal;
 using namespace log_record;
 
-Result<std::uint64_t> RedoLog::recover() {
+Result<std::uint64_t> RedoLog::recover(const std::function<Status()>& verify) {
   const std::uint64_t epoch = control_->epoch;
   retired_ = in_place_ = control_->retired;
   next_ = retired_ + 1;
@@ -20,6 +20,9 @@ Result<std::uint64_t> RedoLog::recover() {
     if (Status status = region_.wait(homes); !status.ok()) {
       return status;
     }
+  }
+  if (Status status = verify ? verify() : Status(); !status.ok()) {
+    return status;
   }
   if (Status status = start_epoch(epoch + 1); !status.ok()) {
     return status;
@@ -51,9 +54,7 @@ bool RedoLog::counts(std::uint64_t sequence, std::uint64_t epoch) const {
     return false;
   }
   for (std::uint32_t i = 0; i < head.writes; ++i) {
-    const Offset word = write_at(place, i).place;
-    if (word % word_bytes != 0 || word < header_.roots ||
-        !within(word, word_bytes, header_.size_bytes)) {
+    if (!may_change(write_at(place, i).place)) {
       return false;
     }
   }
@@ -63,6 +64,13 @@ bool RedoLog::counts(std::uint64_t sequence, std::uint64_t epoch) const {
     }
   }
   return true;
+}
+
+// Roots, summary, table and objects: neither the header nor the log itself.
+bool RedoLog::may_change(Offset word) const {
+  const bool root = word >= header_.roots && word < header_.log_control;
+  return word % word_bytes == 0 && (root || word >= header_.summary) &&
+         within(word, word_bytes, header_.size_bytes);
 }
 
 bool RedoLog::holds(const Seal& seal) const {

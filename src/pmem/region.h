@@ -80,7 +80,8 @@ class Region {
     return drain(site);
   }
 
-  // Whether the ticket is persistent. Never blocks. False for ever once the region has failed.
+  // Whether the ticket is persistent. Never blocks. Tickets that are not when the region fails
+  // never will be.
   virtual bool persistent(Ticket ticket) const = 0;
 
   // Blocks until the ticket is persistent, committing if need be. A failure is final: the region

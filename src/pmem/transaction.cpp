@@ -1,6 +1,7 @@
 #include "pmem/transaction.h"
 
 #include <algorithm>
+#include <string>
 
 #include "pmem/allocator.h"
 #include "pmem/size_classes.h"
@@ -23,7 +24,9 @@ Status Transaction::charge(std::size_t entries) {
 
 Status Transaction::add_object(Object object) {
   if (object.content_bytes > largest_object_bytes) {
-    return Status(Code::invalid_argument, "an object cannot have that much content");
+    return Status(Code::invalid_argument, "an object has at most " +
+                                              std::to_string(largest_object_bytes) +
+                                              " bytes; split the content");
   }
   if (published_count_ == published_.size()) {
     return Status(Code::no_space, "a transaction publishes at most 16 objects; split it");

@@ -23,14 +23,16 @@ class Transaction {
   // the change; 0 when they are persistent already. They may change later.
   Status publish(Offset offset, std::uint64_t content_bytes);
 
-  // The same for content that never changes while the object lives. Costs a checksum and saves the
-  // wait between object and record.
+  // The same for content that never changes while the object lives: a record whose seal does not
+  // hold does not count, nor do those after it. Costs a checksum and saves the wait between object
+  // and record.
   Status publish_sealed(Offset offset, std::uint64_t content_bytes);
 
   // Frees a live object. Nothing may lead to it any more once the transaction is performed.
   Status free(Offset offset);
 
-  // Sets an aligned word of a live object, or of one that this transaction publishes.
+  // Sets an aligned word of a live object, or of one that this transaction publishes; not of one
+  // that it frees, and not in sealed content, which never changes.
   Status set(Offset word, std::uint64_t value);
 
   // Leads a root to an object that is live or published here; 0 removes the root. Names have 1 to

@@ -257,7 +257,7 @@ TEST_F(PoolCommand, a_pool_that_another_process_owns_is_refused) {
   make(path_);
   const int descriptor = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(flock(descriptor, LOCK_EX | LOCK_NB), 0);
-  expect_refused_untouched(path_, environment, "stop that process first");
+  expect_refused_untouched(path_, environment, "stop the process that has it open first");
   close(descriptor);
   EXPECT_EQ(remora_command({"pool", "check", path_}).exit_status, kept);
 }
