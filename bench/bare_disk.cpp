@@ -48,7 +48,7 @@ Result<FileHandle> make_unnamed_file(const std::string& folder, std::uint64_t si
   }
   unlink(path.c_str());
   if (file->in_memory()) {
-    return Status(Code::invalid_argument,
+    return Status(Code::unsupported,
                   folder +
                       " is in memory (tmpfs), where a sync costs nothing and says nothing "
                       "about a disk; choose a folder on a disk with --path");

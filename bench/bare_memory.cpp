@@ -20,28 +20,38 @@ T* vector_at(std::byte* to) {
   return reinterpret_cast<T*>(to);
 }
 
-__attribute__((target("clwb"))) void persist_clwb(std::byte* to, const std::byte* from,
-                                                  std::size_t size_bytes) {
+__attribute__((target("clwb"), noinline)) void write_back_clwb(std::byte* from,
+                                                               std::size_t size_bytes) {
+  for (std::size_t at = 0; at < size_bytes; at += cache_line_bytes) {
+    _mm_clwb(from + at);
+  }
+}
+
+__attribute__((target("clflushopt"), noinline)) void write_back_clflushopt(std::byte* from,
+                                                                           std::size_t size_bytes) {
+  for (std::size_t at = 0; at < size_bytes; at += cache_line_bytes) {
+    _mm_clflushopt(from + at);
+  }
+}
+
+__attribute__((noinline)) void write_back_clflush(std::byte* from, std::size_t size_bytes) {
+  for (std::size_t at = 0; at < size_bytes; at += cache_line_bytes) {
+    _mm_clflush(from + at);
+  }
+}
+
+template <void (*write_back)(std::byte* from, std::size_t size_bytes)>
+void persist_by(std::byte* to, const std::byte* from, std::size_t size_bytes) {
+  std::memcpy(to, from, size_bytes);
+  write_back(to, size_bytes);
+  _mm_sfence();
+}
+
+__attribute__((target("clwb"))) void persist_clwb_in_line(std::byte* to, const std::byte* from,
+                                                          std::size_t size_bytes) {
   std::memcpy(to, from, size_bytes);
   for (std::size_t at = 0; at < size_bytes; at += cache_line_bytes) {
     _mm_clwb(to + at);
-  }
-  _mm_sfence();
-}
-
-__attribute__((target("clflushopt"))) void persist_clflushopt(std::byte* to, const std::byte* from,
-                                                              std::size_t size_bytes) {
-  std::memcpy(to, from, size_bytes);
-  for (std::size_t at = 0; at < size_bytes; at += cache_line_bytes) {
-    _mm_clflushopt(to + at);
-  }
-  _mm_sfence();
-}
-
-void persist_clflush(std::byte* to, const std::byte* from, std::size_t size_bytes) {
-  std::memcpy(to, from, size_bytes);
-  for (std::size_t at = 0; at < size_bytes; at += cache_line_bytes) {
-    _mm_clflush(to + at);
   }
   _mm_sfence();
 }
@@ -81,12 +91,15 @@ unsigned extended_features() {
 std::vector<BareWay> ways_to_persist() {
   std::vector<BareWay> ways;
   if ((extended_features() & bit_CLWB) != 0) {
-    ways.push_back({"memcpy + clwb + sfence", persist_clwb});
+    ways.push_back(
+        {"clwb_by_call", "memcpy + clwb by a call + sfence", persist_by<write_back_clwb>});
+    ways.push_back({"clwb_in_line", "memcpy + clwb in line + sfence", persist_clwb_in_line});
   }
   if ((extended_features() & bit_CLFLUSHOPT) != 0) {
-    ways.push_back({"memcpy + clflushopt + sfence", persist_clflushopt});
+    ways.push_back(
+        {"clflushopt", "memcpy + clflushopt + sfence", persist_by<write_back_clflushopt>});
   }
-  ways.push_back({"memcpy + clflush + sfence", persist_clflush});
+  ways.push_back({"clflush", "memcpy + clflush + sfence", persist_by<write_back_clflush>});
   return ways;
 }
 
@@ -94,12 +107,12 @@ std::vector<BareWay> ways_to_stream() {
   __builtin_cpu_init();
   std::vector<BareWay> ways;
   if (__builtin_cpu_supports("avx512f")) {
-    ways.push_back({"AVX-512 non-temporal stores + sfence", stream_avx512});
+    ways.push_back({"avx512", "AVX-512 non-temporal stores + sfence", stream_avx512});
   }
   if (__builtin_cpu_supports("avx2")) {
-    ways.push_back({"AVX2 non-temporal stores + sfence", stream_avx2});
+    ways.push_back({"avx2", "AVX2 non-temporal stores + sfence", stream_avx2});
   }
-  ways.push_back({"SSE2 non-temporal stores + sfence", stream_sse2});
+  ways.push_back({"sse2", "SSE2 non-temporal stores + sfence", stream_sse2});
   return ways;
 }
 

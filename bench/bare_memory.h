@@ -12,11 +12,14 @@
 namespace remora::bench {
 
 struct BareWay {
-  std::string_view name;
+  std::string_view id;    // for programs
+  std::string_view name;  // for people
   void (*run)(std::byte* to, const std::byte* from, std::size_t size_bytes);
 };
 
 // memcpy, then a write-back of every line, then a fence: those that this machine has, best first.
+// clwb comes in two shapes: some machines take half as long again for one line when the instruction
+// stands right behind the store than when a call lies between them.
 std::vector<BareWay> ways_to_persist();
 
 // Non-temporal stores, then a fence: those that this machine has, widest first.

@@ -24,6 +24,8 @@ std::string_view to_string(Verdict verdict) {
       return "met";
     case Verdict::missed:
       return "missed";
+    case Verdict::unclear:
+      return "unclear";
     case Verdict::no_target:
       return "no target";
   }
@@ -34,15 +36,20 @@ Verdict Claim::verdict() const {
   if (!wording.target_ratio) {
     return Verdict::no_target;
   }
-  return ratio.median <= *wording.target_ratio ? Verdict::met : Verdict::missed;
+  if (ratio_median.high <= *wording.target_ratio) {
+    return Verdict::met;
+  }
+  return ratio_median.low > *wording.target_ratio ? Verdict::missed : Verdict::unclear;
 }
 
 Claim compare(Wording wording, std::span<const double> obtained_ns,
               std::span<const double> limit_ns) {
+  const std::vector<double> ratio = ratios(obtained_ns, limit_ns);
   return {std::move(wording),
           spread_of({obtained_ns.begin(), obtained_ns.end()}),
           spread_of({limit_ns.begin(), limit_ns.end()}),
-          spread_of(ratios(obtained_ns, limit_ns)),
+          spread_of(ratio),
+          median_interval(ratio),
           {}};
 }
 
@@ -52,6 +59,8 @@ nlohmann::ordered_json to_json(const Claim& claim) {
       {"kind", "measured"},           {"obtained_ns", to_json(claim.obtained_ns)},
       {"limit", claim.wording.limit}, {"limit_ns", to_json(claim.limit_ns)},
       {"ratio", to_json(claim.ratio)}};
+  json["ratio"]["median_low"] = claim.ratio_median.low;
+  json["ratio"]["median_high"] = claim.ratio_median.high;
   json["target_ratio"] = claim.wording.target_ratio
                              ? nlohmann::ordered_json(*claim.wording.target_ratio)
                              : nlohmann::ordered_json();
@@ -67,9 +76,10 @@ std::string to_text(const Claim& claim) {
   const Wording& wording = claim.wording;
   const std::string target =
       wording.target_ratio ? fmt::format(", target {:.2f}", *wording.target_ratio) : "";
-  std::string text = fmt::format("{} ({})\n  {}: ratio {:.3f} ({:.3f}..{:.3f}){}\n", wording.says,
-                                 wording.id, to_string(claim.verdict()), claim.ratio.median,
-                                 claim.ratio.low, claim.ratio.high, target);
+  std::string text = fmt::format(
+      "{} ({})\n  {}: ratio {:.3f} (95 % sure {:.3f}..{:.3f}, rounds {:.3f}..{:.3f}){}\n",
+      wording.says, wording.id, to_string(claim.verdict()), claim.ratio.median,
+      claim.ratio_median.low, claim.ratio_median.high, claim.ratio.low, claim.ratio.high, target);
   text += fmt::format("  measured: {}, limit {}: {}\n", time_text(claim.obtained_ns),
                       time_text(claim.limit_ns), wording.limit);
   for (const auto& [name, value] : claim.beside) {

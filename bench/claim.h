@@ -16,7 +16,12 @@
 
 namespace remora::bench {
 
-enum class Verdict : std::uint8_t { met, missed, no_target };
+enum class Verdict : std::uint8_t {
+  met,
+  missed,
+  unclear,  // the rounds differ too much to tell: measure again, with more rounds or in quiet
+  no_target,
+};
 
 std::string_view to_string(Verdict verdict);
 
@@ -32,7 +37,8 @@ struct Claim {
   Wording wording;
   Spread obtained_ns;  // of one operation
   Spread limit_ns;
-  Spread ratio;                                        // obtained / limit, round by round
+  Spread ratio;           // obtained / limit, round by round
+  Interval ratio_median;  // where the median of the ratio lies: this decides
   std::vector<std::pair<std::string, double>> beside;  // further measured numbers, unit in the name
 
   Verdict verdict() const;

@@ -17,10 +17,10 @@ struct MicroOptions {
   std::string path = ".";    // a folder on the disk that commits are measured on
 };
 
-// The rounds and the slice of a group whose operations take no system call.
+// The rounds and the slice of a group whose operations never sleep.
 Plan memory_plan(const MicroOptions& options);
-// The same for a group of slow operations, each with its own cost.
-Plan system_plan(const MicroOptions& options);
+// The same for a group that waits for a disk, each side with its own cost.
+Plan disk_plan(const MicroOptions& options);
 
 using Claims = std::vector<Claim>;
 

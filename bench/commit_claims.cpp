@@ -181,7 +181,7 @@ Result<Claims> measure_commit(const MicroOptions& options) {
     return mapping.status();
   }
   BareWriter writer(disk->written_file, file_bytes(options));
-  return measure(dynamic_cast<FileRegion&>(**region), writer, *mapping, system_plan(options));
+  return measure(dynamic_cast<FileRegion&>(**region), writer, *mapping, disk_plan(options));
 }
 
 }  // namespace remora::bench

@@ -22,6 +22,16 @@ struct Spread {
 // By nearest rank. There must be a sample.
 Spread spread_of(std::vector<double> samples);
 
+// Where the median of all rounds that could be run lies, with a confidence of 95 of 100; the rounds
+// that were run are a sample of them. It is narrow for many rounds even if their spread is wide.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+// There must be a sample. Few samples give their whole range.
+Interval median_interval(std::vector<double> samples);
+
 // One of the things that are compared: performs its operation that many times.
 using Side = std::function<void(std::uint64_t iterations)>;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace remora::bench {
 namespace {
@@ -51,7 +52,18 @@ TEST_F(Measure, lets_each_side_fill_its_own_slice) {
 
 TEST_F(Measure, runs_a_side_that_is_longer_than_a_slice_once_a_round) {
   measure({takes('A', 5000)}, Plan{4, 1000, Work::same});
-  EXPECT_EQ(iterations_[0], (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(iterations_[0], (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 1, 1}));
+}
+
+TEST_F(Measure, finds_the_work_for_a_slice_though_a_run_is_interrupted) {
+  const Side steady = takes('A', 10);
+  bool interrupted = false;
+  const Side side = [&](std::uint64_t iterations) {
+    now_ns_ += std::exchange(interrupted, true) ? 0u : 5000u;
+    steady(iterations);
+  };
+  measure({side}, Plan{1, 1000, Work::same});
+  EXPECT_GE(iterations_[0].back(), 50u);
 }
 
 TEST_F(Measure, ends_for_a_side_that_takes_no_time) {
@@ -59,15 +71,31 @@ TEST_F(Measure, ends_for_a_side_that_takes_no_time) {
   EXPECT_EQ(series[0], (std::vector<double>{0, 0}));
 }
 
-TEST(Spread, is_the_middle_and_the_outer_tenths) {
+std::vector<double> numbers_down_from(int highest) {
   std::vector<double> samples;
-  for (int i = 100; i > 0; --i) {
+  for (int i = highest; i > 0; --i) {
     samples.push_back(i);
   }
-  const Spread spread = spread_of(samples);
+  return samples;
+}
+
+TEST(Spread, is_the_middle_and_the_outer_tenths) {
+  const Spread spread = spread_of(numbers_down_from(100));
   EXPECT_EQ(spread.low, 10);
   EXPECT_EQ(spread.median, 50);
   EXPECT_EQ(spread.high, 90);
+}
+
+TEST(MedianInterval, has_the_ranks_of_the_binomial_table) {
+  const Interval interval = median_interval(numbers_down_from(100));
+  EXPECT_EQ(interval.low, 40);
+  EXPECT_EQ(interval.high, 61);
+}
+
+TEST(MedianInterval, of_a_few_samples_is_their_range) {
+  const Interval interval = median_interval(numbers_down_from(3));
+  EXPECT_EQ(interval.low, 1);
+  EXPECT_EQ(interval.high, 3);
 }
 
 TEST(Spread, of_one_sample_is_that_sample) {

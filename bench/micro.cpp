@@ -6,9 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/claims.h"
@@ -56,6 +60,26 @@ double load_average() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
+// How long this thread has run, and how long it was ready and waited for a core.
+struct CpuShare {
+  std::uint64_t ran_ns = 0;
+  std::uint64_t waited_ns = 0;
+};
+
+CpuShare cpu_share() {
+  CpuShare share;
+  std::ifstream("/proc/thread-self/schedstat") >> share.ran_ns >> share.waited_ns;
+  return share;
+}
+
+// Of the time that we wanted a core since `before`, the part without one.
+double part_without_core(const CpuShare& before) {
+  const CpuShare after = cpu_share();
+  const auto ran_ns = static_cast<double>(after.ran_ns - before.ran_ns);
+  const auto waited_ns = static_cast<double>(after.waited_ns - before.waited_ns);
+  return waited_ns > 0 ? waited_ns / (ran_ns + waited_ns) : 0;
+}
+
 nlohmann::ordered_json describe_machine() {
   return {{"cpu", cpu_name()},
           {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
@@ -74,6 +98,7 @@ int run(const Arguments& arguments) {
       return refuse(status);
     }
   }
+  const CpuShare before = cpu_share();
   nlohmann::ordered_json report = {{"program", "micro"},
                                    {"kind", "measured"},
                                    {"quick", arguments.options.quick},
@@ -99,8 +124,12 @@ int run(const Arguments& arguments) {
     std::fflush(stdout);
   }
   report["machine"]["load_average_after"] = load_average();
+  report["machine"]["part_without_core"] = part_without_core(before);
   if (arguments.json) {
     fmt::print("{}\n", report.dump(2));
+  } else {
+    fmt::print("measured: {:.0f} % of the time that we wanted a core there was none\n",
+               100 * part_without_core(before));
   }
   return cli::exit_kept;
 }

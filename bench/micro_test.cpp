@@ -50,6 +50,7 @@ void expect_complete(const nlohmann::json& claim) {
   expect_sound(claim.at("obtained_ns"));
   expect_sound(claim.at("limit_ns"));
   expect_sound(claim.at("ratio"));
+  EXPECT_LE(claim.at("ratio").at("median_low"), claim.at("ratio").at("median_high"));
   EXPECT_EQ(claim.at("target_ratio").is_null(), claim.at("verdict") == "no target");
 }
 
@@ -103,7 +104,7 @@ TEST(Micro, prints_text_for_people) {
 
 TEST(Micro, refuses_to_measure_commits_in_memory) {
   const Outcome outcome = micro("--quick --json --path " + memory_place().string());
-  EXPECT_EQ(outcome.exit_status, cli::exit_usage);
+  EXPECT_EQ(outcome.exit_status, cli::exit_environment);
   EXPECT_EQ(outcome.out, "");
 }
 

@@ -8,9 +8,9 @@ Plan memory_plan(const MicroOptions& options) {
   return {rounds, options.quick ? std::uint64_t{100'000} : 500'000, Work::same};
 }
 
-Plan system_plan(const MicroOptions& options) {
-  const std::uint64_t rounds = options.rounds != 0 ? options.rounds : options.quick ? 2 : 21;
-  return {rounds, options.quick ? std::uint64_t{2'000'000} : 100'000'000, Work::own};
+Plan disk_plan(const MicroOptions& options) {
+  const std::uint64_t rounds = options.rounds != 0 ? options.rounds : options.quick ? 2 : 51;
+  return {rounds, options.quick ? std::uint64_t{2'000'000} : 40'000'000, Work::own};
 }
 
 }  // namespace remora::bench

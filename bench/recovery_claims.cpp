@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -145,8 +146,8 @@ Result<Claims> measure_recovery(const MicroOptions& options) {
       pools.push_back(std::move(pool).value());
     }
   }
-  Plan plan = system_plan(options);
-  plan.slice_ns /= 10;
+  Plan plan = memory_plan(options);
+  plan.work = Work::own;
   const auto series = interleave(sides, plan);
   Claims claims;
   for (std::size_t i = 0; i < object_counts.size(); ++i) {

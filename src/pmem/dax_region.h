@@ -36,6 +36,7 @@ class DaxRegion final : public Region {
   const Strategy& strategy() const override { return strategy_; }
   void flush(ConstBytes range, Site site = Site::current()) override;
   [[nodiscard]] Ticket drain(Site site = Site::current()) override;
+  [[nodiscard]] Ticket persist(ConstBytes range, Site site = Site::current()) override;
   void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override;
   bool persistent(Ticket) const override { return true; }
   [[nodiscard]] Status wait(Ticket) override { return Status(); }
@@ -46,6 +47,7 @@ class DaxRegion final : public Region {
   Strategy strategy_;
   pmem2_flush_fn flush_;
   pmem2_drain_fn drain_;
+  pmem2_persist_fn persist_;
   pmem2_memcpy_fn copy_;
 };
 

@@ -20,6 +20,9 @@ enum class Media : std::uint8_t {
 std::string_view to_string(Media media);
 Result<Media> parse_media(std::string_view text);
 
+// While these run, libpmem2 changes the working directory of the process for a moment: no other
+// thread should use a relative path meanwhile.
+
 // Maps the whole file, shared: what is flushed reaches it. The handle must outlive the region, and
 // must be writable. The reason for the choice is in strategy().
 Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media);

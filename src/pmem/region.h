@@ -75,7 +75,7 @@ class Region {
   virtual void copy(std::byte* to, ConstBytes from, Site site = Site::current()) = 0;
 
   // flush and drain.
-  [[nodiscard]] Ticket persist(ConstBytes range, Site site = Site::current()) {
+  [[nodiscard]] virtual Ticket persist(ConstBytes range, Site site = Site::current()) {
     flush(range, site);
     return drain(site);
   }
