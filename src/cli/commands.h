@@ -8,5 +8,7 @@ namespace remora::cli {
 
 void add_pool_command(CLI::App& app, int& exit_status);
 void add_crash_command(CLI::App& app, int& exit_status);
+void add_bench_command(CLI::App& app, int& exit_status);
+void add_nic_command(CLI::App& app, int& exit_status);
 
 }  // namespace remora::cli

@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
   int exit_status = exit_kept;
   add_pool_command(app, exit_status);
   add_crash_command(app, exit_status);
+  add_bench_command(app, exit_status);
+  add_nic_command(app, exit_status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -108,7 +108,7 @@ class ProtectionDomain {
 
   // `persistence` is the region through which a FLUSH to persistence makes these bytes persistent;
   // they must lie within it. Without it, the right flush_persistence is refused: a promise that
-  // nobody could keep.
+  // nobody could keep. As with verbs, remote_write and remote_atomic need local_write beside them.
   virtual Result<std::unique_ptr<MemoryRegion>> register_memory(Bytes bytes, AccessFlags access,
                                                                 Region* persistence = nullptr) = 0;
 

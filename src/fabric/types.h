@@ -20,9 +20,9 @@ using Gid = std::array<std::uint8_t, 16>;
 enum Access : std::uint32_t {
   local_read = 0,  // always granted
   local_write = 1 << 0,
-  remote_write = 1 << 1,
+  remote_write = 1 << 1,  // WRITE and atomic_write
   remote_read = 1 << 2,
-  remote_atomic = 1 << 3,
+  remote_atomic = 1 << 3,  // compare_swap and fetch_add
   flush_visibility = 1 << 8,
   flush_persistence = 1 << 9,
 };

@@ -32,8 +32,9 @@ struct SendWork {
       false;               // SEND and WRITE, up to the queue pair's max_inline_bytes; no keys used
   bool fence = false;      // starts only after every earlier READ and atomic has completed
   bool solicited = false;  // SEND and IMM: raises the event of a peer that asked for those only
-  std::span<const Sge> pieces;    // source of SEND and WRITE; target of READ and atomics (8 bytes)
-  RemoteAddress remote;           // all but SEND
+  std::span<const Sge> pieces =
+      {};                         // source of SEND and WRITE; target of READ and atomics (8 bytes)
+  RemoteAddress remote = {};      // all but SEND
   std::uint32_t immediate = 0;    // *_imm
   std::uint64_t compare = 0;      // compare_swap
   std::uint64_t operand = 0;      // compare_swap: the new value; fetch_add: the summand;
@@ -46,7 +47,7 @@ struct SendWork {
 // One entry of the receive queue.
 struct ReceiveWork {
   std::uint64_t id = 0;
-  std::span<const Sge> pieces;
+  std::span<const Sge> pieces = {};
 };
 
 struct WorkCompletion {

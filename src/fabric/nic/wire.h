@@ -62,7 +62,13 @@ class Wire {
   // when the sink returns.
   virtual std::size_t poll(PacketSink& sink, std::size_t budget) = 0;
 
+  // For a loop that sleeps; meanings as in Poller. Whether the wire has no descriptor, or packets
+  // to hand over at this moment.
+  virtual int wake_fd() const { return -1; }
+  virtual bool arm_wake() { return true; }
+
   // The time that the NIC spends on something, in worlds where that is modelled; nothing elsewhere.
+  // The count is of requests, of misses, of bytes written, of bytes made persistent.
   enum class Cost : std::uint8_t { work_request, translation_miss, memory_write, persist };
   virtual void charge(Cost cost, std::uint64_t count) = 0;
 

@@ -1,0 +1,73 @@
+// CrashDma: the Dma of the crash world. What it is told to write into the crash memory waits
+// inbound, in the order of its queue pair, and becomes visible at seeded times or when the crash
+// model says at the latest (sim/memory/crash_memory.h). All other addresses are DRAM: plain copies,
+// which follow what the queue pair wrote before.
+//
+// Watches are told of every placement. One thread, the loop's; nothing blocks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "base/random.h"
+#include "fabric/nic/dma.h"
+#include "runtime/runtime.h"
+#include "runtime/timer.h"
+#include "sim/memory/crash_memory.h"
+
+namespace remora::sim {
+
+struct PlacementDelays {
+  // Between two steps, of which each places some of what waits, by chance.
+  std::uint64_t shortest_ns = 100;
+  std::uint64_t longest_ns = 5'000;
+};
+
+class CrashDma final : public fabric::nic::Dma {
+ public:
+  // Runtime and memory outlive this.
+  CrashDma(Runtime& runtime, CrashMemory& memory, Random random,
+           const PlacementDelays& delays = {});
+
+  // The power is gone: from now on nothing changes the memory, whatever is asked.
+  void power_off();
+
+  void write(QpNumber qp, std::byte* to, ConstBytes from) override;
+  void read(QpNumber qp, Bytes to, const std::byte* from) override;
+  std::uint64_t compare_swap(QpNumber qp, std::byte* word, std::uint64_t compare,
+                             std::uint64_t swap) override;
+  std::uint64_t fetch_add(QpNumber qp, std::byte* word, std::uint64_t summand) override;
+  void atomic_write(QpNumber qp, std::byte* word, std::uint64_t value) override;
+  void place_all(QpNumber qp) override;
+  Ticket flush(QpNumber qp, ConstBytes range, fabric::FlushPlacement placement,
+               Region* persistence) override;
+  void acknowledged(QpNumber qp) override;
+  void drop(QpNumber qp) override;
+
+ private:
+  class Step final : public Timer {
+   public:
+    explicit Step(CrashDma& dma) : dma_(dma) {}
+    void expire() override { dma_.place_some(); }
+
+   private:
+    CrashDma& dma_;
+  };
+
+  bool is_persistent(const std::byte* at) const;
+  std::uint64_t offset_of(const std::byte* at) const;
+  void store_word(QpNumber qp, std::byte* word, std::uint64_t value);
+  void place_some();
+  void arm_step();
+  void tell_watches() { runtime_.placed(memory_.visible()); }
+
+  Runtime& runtime_;
+  CrashMemory& memory_;
+  Random random_;
+  const PlacementDelays delays_;
+  std::map<QpNumber, std::uint64_t> posted_;  // the number of the newest write of each queue pair
+  bool powered_ = true;
+  Step step_{*this};
+};
+
+}  // namespace remora::sim

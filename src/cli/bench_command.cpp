@@ -1,0 +1,120 @@
+// remora bench nic: what the fabric's operations cost here, or by a hardware profile.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/size_text.h"
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+#include "cli/nic_bench/nic_bench.h"
+#include "cli/validators.h"
+
+namespace remora::cli {
+namespace {
+
+struct BenchNicArguments {
+  NicBenchOptions options;
+  std::string size;
+  bool json = false;
+};
+
+void print_table(const NicBenchOptions& options, const NicBenchReport& report) {
+  fmt::print("{:>8} {:>13} {:>9} {:>6} {:>12} {:>12} {:>9} {:>9} {:>9}  {}\n", "wire", "operation",
+             "size", "depth", "ops/s", "MB/s", "p50 us", "p99 us", "p99.9 us", "kind");
+  const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
+  fmt::print("{:>8} {:>13} {:>9} {:>6} {:>12.0f} {:>12.1f} {:>9.2f} {:>9.2f} {:>9.2f}  {}\n",
+             options.wire, options.operation, format_size(options.size_bytes), options.depth,
+             report.ops_per_s, report.bytes_per_s / 1e6, microseconds(report.p50_ns),
+             microseconds(report.p99_ns), microseconds(report.p999_ns),
+             report.modelled ? "modelled" : "measured");
+}
+
+void print_json(const NicBenchOptions& options, const NicBenchReport& report) {
+  nlohmann::ordered_json json = {{"wire", options.wire},
+                                 {"op", options.operation},
+                                 {"size_bytes", options.size_bytes},
+                                 {"depth", options.depth},
+                                 {"ops", report.operations},
+                                 {"ops_per_s", report.ops_per_s},
+                                 {"bytes_per_s", report.bytes_per_s},
+                                 {"p50_ns", report.p50_ns},
+                                 {"p99_ns", report.p99_ns},
+                                 {"p999_ns", report.p999_ns},
+                                 {"kind", report.modelled ? "modelled" : "measured"}};
+  if (report.modelled) {
+    json["profile"] = options.profile;
+    json["memory_profile"] = options.memory_profile;
+    json["seed"] = options.seed;
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+bool works_on_a_word(const std::string& operation) {
+  return operation == "cas" || operation == "fetch-add" || operation == "atomic-write";
+}
+
+int bench_nic(const BenchNicArguments& arguments) {
+  NicBenchOptions options = arguments.options;
+  const std::string text = !arguments.size.empty()              ? arguments.size
+                           : works_on_a_word(options.operation) ? "8"
+                                                                : "64";
+  Result<std::uint64_t> size_bytes = parse_size(text);
+  if (!size_bytes.ok()) {
+    return fail(size_bytes.status());
+  }
+  options.size_bytes = *size_bytes;
+  fmt::print(stderr, "bench nic: wire {}, op {}, size {}, depth {}, seed {}\n", options.wire,
+             options.operation, options.size_bytes, options.depth, options.seed);
+  Result<NicBenchReport> report = run_nic_bench(options);
+  if (!report.ok()) {
+    return fail(report.status());
+  }
+  arguments.json ? print_json(options, *report) : print_table(options, *report);
+  return exit_kept;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_status) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure, or model by a hardware profile");
+  bench->require_subcommand(1);
+  CLI::App* command = bench->add_subcommand("nic", "Operations of the fabric between two devices");
+  const auto arguments = std::make_shared<BenchNicArguments>();
+  NicBenchOptions& options = arguments->options;
+  command->add_option("--wire", options.wire, "ring (two processes, measured) or sim (modelled)")
+      ->capture_default_str();
+  command->add_option("--op", options.operation, joined(nic_bench_operations()))
+      ->capture_default_str();
+  command->add_option("--size", arguments->size,
+                      "Bytes of each operation, such as 64, 4K, 1M (default 64; 8 for atomics)");
+  command->add_option("--depth", options.depth, "Operations in flight")
+      ->capture_default_str()
+      ->check(whole_number(1));
+  command->add_option("--ops", options.operations, "How many; 0 for about a second of them")
+      ->capture_default_str()
+      ->check(whole_number(0));
+  command->add_option("--seed", options.seed, "Seed of the simulated world")
+      ->capture_default_str()
+      ->check(whole_number(0));
+  command->add_option("--profile", options.profile, "NIC of the simulated world, or a path")
+      ->capture_default_str();
+  command
+      ->add_option("--memory-profile", options.memory_profile,
+                   "Memory of the simulated world, or a path")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->callback([arguments, &exit_status] { exit_status = bench_nic(*arguments); });
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,128 @@
+#include "cli/nic_bench/initiator.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+namespace remora::cli {
+
+using fabric::Opcode;
+using fabric::SendWork;
+using fabric::Sge;
+using fabric::WorkCompletion;
+using fabric::WorkStatus;
+
+namespace {
+
+const std::map<std::string, Opcode>& opcodes() {
+  static const std::map<std::string, Opcode> names = {
+      {"read", Opcode::read},
+      {"write", Opcode::write},
+      {"send", Opcode::send},
+      {"write-imm", Opcode::write_imm},
+      {"cas", Opcode::compare_swap},
+      {"fetch-add", Opcode::fetch_add},
+      {"atomic-write", Opcode::atomic_write},
+      {"flush", Opcode::flush},
+      {"write-flush", Opcode::write},
+  };
+  return names;
+}
+
+}  // namespace
+
+const std::vector<std::string>& nic_bench_operations() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const auto& [name, opcode] : opcodes()) {
+      list.push_back(name);
+    }
+    return list;
+  }();
+  return names;
+}
+
+Initiator::Initiator(Runtime& runtime, Side& side, const NicBenchOptions& options)
+    : runtime_(runtime),
+      side_(side),
+      options_(options),
+      opcode_(opcodes().at(options.operation)),
+      then_flush_(options.operation == "write-flush"),
+      stride_bytes_(round_up(std::max(options.size_bytes, std::uint64_t{cache_line_bytes}),
+                             std::uint64_t{cache_line_bytes})),
+      posted_ns_(options.depth) {}
+
+fabric::RemoteAddress Initiator::next_target() {
+  const fabric::RemoteAddress target{side_.peer().memory.address + offset_,
+                                     side_.peer().memory.key};
+  offset_ += stride_bytes_;
+  if (offset_ + stride_bytes_ > side_.peer().memory_bytes) {
+    offset_ = 0;
+  }
+  return target;
+}
+
+Status Initiator::post(std::uint64_t slot) {
+  const Sge piece = side_.memory().piece(slot * stride_bytes_, options_.size_bytes);
+  SendWork work;
+  work.id = slot;
+  work.opcode = opcode_;
+  if (opcode_ != Opcode::flush && opcode_ != Opcode::atomic_write) {
+    work.pieces = std::span(&piece, 1);
+  }
+  if (opcode_ != Opcode::send) {
+    work.remote = next_target();
+  }
+  work.operand = 1;
+  work.flush_bytes = static_cast<std::uint32_t>(options_.size_bytes);
+  posted_ns_[slot] = runtime_.now_ns();
+  if (!then_flush_) {
+    return side_.queue_pair().post_send(std::span(&work, 1));
+  }
+  work.signalled = false;
+  SendWork flush;
+  flush.id = slot;
+  flush.opcode = Opcode::flush;
+  flush.remote = work.remote;
+  flush.flush_bytes = work.flush_bytes;
+  const std::array<SendWork, 2> both = {work, flush};
+  return side_.queue_pair().post_send(both);
+}
+
+Status Initiator::run(std::uint64_t operations, Timing& timing) {
+  timing.operations = operations;
+  const std::uint64_t start_ns = runtime_.now_ns();
+  std::uint64_t posted = 0;
+  for (; posted < std::min(options_.depth, operations); ++posted) {
+    REMORA_TRY(post(posted));
+  }
+  std::array<WorkCompletion, 32> completions;
+  for (std::uint64_t completed = 0; completed < operations;) {
+    std::size_t count = side_.completions().poll(completions);
+    if (count == 0) {
+      const RunState state = runtime_.turn();
+      if (state != RunState::running) {
+        return Status(Code::timed_out, "the simulated world stands still");
+      }
+      continue;
+    }
+    const std::uint64_t now_ns = runtime_.now_ns();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (completions[i].status != WorkStatus::success) {
+        return Status(Code::io_error,
+                      "an operation failed: " + std::string(to_string(completions[i].status)));
+      }
+      timing.latency_ns.record(now_ns - posted_ns_[completions[i].id]);
+      ++completed;
+      if (posted < operations) {
+        ++posted;
+        REMORA_TRY(post(completions[i].id));
+      }
+    }
+  }
+  timing.span_ns = runtime_.now_ns() - start_ns;
+  return Status();
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,43 @@
+// The side that initiates: keeps `depth` requests in flight and times each from its post to the
+// poll that finds it completed.
+#pragma once
+
+#include <cstdint>
+
+#include "base/histogram.h"
+#include "base/result.h"
+#include "cli/nic_bench/nic_bench.h"
+#include "cli/nic_bench/side.h"
+#include "runtime/runtime.h"
+
+namespace remora::cli {
+
+struct Timing {
+  std::uint64_t operations = 0;
+  std::uint64_t span_ns = 0;
+  Histogram latency_ns;
+};
+
+class Initiator {
+ public:
+  Initiator(Runtime& runtime, Side& side, const NicBenchOptions& options);
+
+  // Runs that many operations. Targets walk over the peer's memory, so that they are not always in
+  // the cache.
+  Status run(std::uint64_t operations, Timing& timing);
+
+ private:
+  Status post(std::uint64_t slot);
+  fabric::RemoteAddress next_target();
+
+  Runtime& runtime_;
+  Side& side_;
+  const NicBenchOptions options_;
+  const fabric::Opcode opcode_;
+  const bool then_flush_;  // write-flush: a WRITE, and a FLUSH behind it
+  const std::uint64_t stride_bytes_;
+  std::uint64_t offset_ = 0;
+  std::vector<std::uint64_t> posted_ns_;  // by slot
+};
+
+}  // namespace remora::cli

@@ -1,0 +1,155 @@
+#include "cli/nic_bench/nic_bench.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/nic_bench/initiator.h"
+#include "cli/nic_bench/ring_target.h"
+#include "cli/nic_bench/side.h"
+#include "fabric/nic/wire/sim/profile.h"
+#include "fabric/nic/wire/sim/sim_network.h"
+#include "fabric/nic/wire/sim/sim_wire.h"
+#include "runtime/poll_loop.h"
+#include "runtime/virtual_loop.h"
+
+namespace remora::cli {
+namespace {
+
+constexpr std::uint64_t target_bytes = 64 << 20;  // larger than the caches of a core
+constexpr std::uint64_t measured_ns = 1'000'000'000;
+constexpr std::uint64_t simulated_operations = 20'000;
+constexpr std::uint64_t trial_operations = 2'000;
+constexpr std::uint64_t most_operations = 50'000'000;
+
+std::uint64_t initiator_bytes(const NicBenchOptions& options) {
+  const std::uint64_t stride = round_up(
+      std::max(options.size_bytes, std::uint64_t{cache_line_bytes}), std::uint64_t{page_bytes});
+  return stride * options.depth;
+}
+
+bool fixed_to_a_word(const std::string& operation) {
+  return operation == "cas" || operation == "fetch-add" || operation == "atomic-write";
+}
+
+Status check(const NicBenchOptions& options) {
+  const auto& known = nic_bench_operations();
+  if (std::ranges::find(known, options.operation) == known.end()) {
+    std::string list;
+    for (const std::string& name : known) {
+      list += (list.empty() ? "" : ", ") + name;
+    }
+    return Status(Code::invalid_argument,
+                  "unknown operation '" + options.operation + "'; choose one of " + list);
+  }
+  if (options.size_bytes == 0 || options.size_bytes > target_bytes / 2) {
+    return Status(Code::invalid_argument, "choose a size from 1 byte to 32 MiB");
+  }
+  if (options.depth == 0 || options.depth > 4096) {
+    return Status(Code::invalid_argument, "choose a depth from 1 to 4096");
+  }
+  if (fixed_to_a_word(options.operation) && options.size_bytes != word_bytes) {
+    return Status(Code::invalid_argument,
+                  options.operation + " works on 8 bytes; leave --size out, or say --size 8");
+  }
+  return Status();
+}
+
+NicBenchReport report_of(const NicBenchOptions& options, const Timing& timing, bool modelled) {
+  NicBenchReport report;
+  report.operations = timing.operations;
+  report.ops_per_s = static_cast<double>(timing.operations) * 1e9 /
+                     static_cast<double>(std::max<std::uint64_t>(timing.span_ns, 1));
+  report.bytes_per_s = report.ops_per_s * static_cast<double>(options.size_bytes);
+  report.p50_ns = timing.latency_ns.percentile(50);
+  report.p99_ns = timing.latency_ns.percentile(99);
+  report.p999_ns = timing.latency_ns.percentile(99.9);
+  report.modelled = modelled;
+  return report;
+}
+
+Result<NicBenchReport> run_sim(const NicBenchOptions& options) {
+  Result<fabric::nic::NicProfile> nic = fabric::nic::load_nic_profile(options.profile);
+  if (!nic.ok()) {
+    return nic.status();
+  }
+  Result<fabric::nic::MemoryProfile> memory =
+      fabric::nic::load_memory_profile(options.memory_profile);
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  const std::uint64_t operations =
+      options.operations == 0 ? simulated_operations : options.operations;
+  VirtualLoop loop({.seed = options.seed, .max_events = 1'000'000'000});
+  fabric::nic::SimNetwork network(loop, *nic, *memory, Random(options.seed));
+  fabric::nic::SimWire& near = network.add_node();
+  fabric::nic::SimWire& far = network.add_node();
+  auto target = Side::create(loop, far, target_bytes, options.depth,
+                             fabric::nic::Keys::from_seed(options.seed));
+  auto source = Side::create(loop, near, initiator_bytes(options), options.depth,
+                             fabric::nic::Keys::from_seed(options.seed + 1));
+  if (!target.ok() || !source.ok()) {
+    return target.ok() ? source.status() : target.status();
+  }
+  if (Status status = (*target)->connect((*source)->introduction()); !status.ok()) {
+    return status;
+  }
+  if (Status status = (*source)->connect((*target)->introduction()); !status.ok()) {
+    return status;
+  }
+  Replenisher replenisher(loop, **target, options.size_bytes, options.depth);
+  Initiator initiator(loop, **source, options);
+  auto timing = std::make_unique<Timing>();
+  if (Status status = initiator.run(operations, *timing); !status.ok()) {
+    return status;
+  }
+  return report_of(options, *timing, true);
+}
+
+// A trial run tells how many operations take about a second.
+Result<NicBenchReport> run_ring(const NicBenchOptions& options) {
+  Result<std::unique_ptr<RingTarget>> target =
+      RingTarget::start(target_bytes, options.size_bytes, options.depth);
+  if (!target.ok()) {
+    return target.status();
+  }
+  PollLoop loop;
+  RingClient client(loop);
+  Result<std::unique_ptr<Side>> side =
+      client.connect((*target)->path(), initiator_bytes(options), options.depth);
+  if (!side.ok()) {
+    return side.status();
+  }
+  Initiator initiator(loop, **side, options);
+  auto timing = std::make_unique<Timing>();
+  std::uint64_t operations = options.operations;
+  if (operations == 0) {
+    if (Status status = initiator.run(trial_operations, *timing); !status.ok()) {
+      return status;
+    }
+    const std::uint64_t each_ns = std::max<std::uint64_t>(1, timing->span_ns / trial_operations);
+    operations = std::clamp(measured_ns / each_ns, trial_operations, most_operations);
+    *timing = Timing{};
+  }
+  if (Status status = initiator.run(operations, *timing); !status.ok()) {
+    return status;
+  }
+  return report_of(options, *timing, false);
+}
+
+}  // namespace
+
+Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
+  if (Status status = check(options); !status.ok()) {
+    return status;
+  }
+  if (options.wire == "sim") {
+    return run_sim(options);
+  }
+  if (options.wire == "ring") {
+    return run_ring(options);
+  }
+  return Status(Code::invalid_argument,
+                "unknown wire '" + options.wire + "'; choose ring (measured) or sim (modelled)");
+}
+
+}  // namespace remora::cli

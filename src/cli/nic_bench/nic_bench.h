@@ -1,0 +1,40 @@
+// A benchmark of the fabric's operations between two devices, in the manner of perftest: one side
+// initiates, the other is the target. On real wires the target is a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace remora::cli {
+
+struct NicBenchOptions {
+  std::string wire = "ring";  // ring, sim
+  std::string operation = "write";
+  std::uint64_t size_bytes = 64;
+  std::uint64_t depth = 1;       // requests in flight
+  std::uint64_t operations = 0;  // 0: as many as take about a second
+  std::uint64_t seed = 1;        // of the simulated world
+  std::string profile = "connectx-5";
+  std::string memory_profile = "optane";
+};
+
+struct NicBenchReport {
+  std::uint64_t operations = 0;
+  double ops_per_s = 0;
+  double bytes_per_s = 0;
+  std::uint64_t p50_ns = 0;
+  std::uint64_t p99_ns = 0;
+  std::uint64_t p999_ns = 0;
+  bool modelled = false;  // virtual time, by a hardware profile; else measured
+};
+
+// The names that `operation` may have.
+const std::vector<std::string>& nic_bench_operations();
+
+// Runs it. Progress and output are the caller's business; nothing is printed.
+Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options);
+
+}  // namespace remora::cli

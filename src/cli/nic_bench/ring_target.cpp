@@ -1,0 +1,180 @@
+#include "cli/nic_bench/ring_target.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace remora::cli {
+
+using fabric::nic::LinkId;
+using fabric::nic::LinkOwner;
+using fabric::nic::RingWire;
+
+namespace {
+
+constexpr std::uint64_t patience_ns = 10'000'000'000;
+constexpr unsigned child_limit_s = 600;
+
+ConstBytes bytes_of(const Introduction& introduction) {
+  return std::as_bytes(std::span(&introduction, 1));
+}
+
+// Answers the first introduction with its own, and is connected from then on.
+class TargetProcess final : LinkOwner {
+ public:
+  TargetProcess(std::uint64_t memory_bytes, std::uint64_t size_bytes, std::uint64_t depth)
+      : memory_bytes_(memory_bytes), size_bytes_(size_bytes), depth_(depth) {}
+
+  Status run(const std::string& path, int ready) {
+    Result<std::unique_ptr<RingWire>> wire = RingWire::create(loop_, this);
+    if (!wire.ok()) {
+      return wire.status();
+    }
+    wire_ = std::move(wire).value();
+    Result<std::unique_ptr<Side>> side =
+        Side::create(loop_, *wire_, memory_bytes_, depth_, fabric::nic::Keys::from_system());
+    if (!side.ok()) {
+      return side.status();
+    }
+    side_ = std::move(side).value();
+    REMORA_TRY(wire_->listen(path));
+    const char told = 1;
+    if (write(ready, &told, 1) != 1) {
+      return os_failure("cannot tell that the target is ready", errno);
+    }
+    while (!gone_) {
+      loop_.turn();
+    }
+    return Status();
+  }
+
+ private:
+  void control(LinkId link, ConstBytes bytes) override {
+    if (replenisher_ || bytes.size() != sizeof(Introduction)) {
+      return;
+    }
+    Introduction peer;
+    std::memcpy(&peer, bytes.data(), sizeof peer);
+    if (side_->connect(peer).ok() &&
+        wire_->send_control(link, bytes_of(side_->introduction())).ok()) {
+      replenisher_ = std::make_unique<Replenisher>(loop_, *side_, size_bytes_, depth_);
+    }
+  }
+  void link_down(LinkId) override { gone_ = true; }
+
+  const std::uint64_t memory_bytes_;
+  const std::uint64_t size_bytes_;
+  const std::uint64_t depth_;
+  PollLoop loop_;
+  std::unique_ptr<RingWire> wire_;
+  std::unique_ptr<Side> side_;
+  std::unique_ptr<Replenisher> replenisher_;
+  bool gone_ = false;
+};
+
+// Ends the child for good: with its parent, or when something hangs.
+void bind_to(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) {
+    _exit(1);
+  }
+  alarm(child_limit_s);
+}
+
+}  // namespace
+
+RingTarget::RingTarget(pid_t child, std::string folder)
+    : child_(child), folder_(std::move(folder)), path_(folder_ + "/socket") {}
+
+Result<std::unique_ptr<RingTarget>> RingTarget::start(std::uint64_t memory_bytes,
+                                                      std::uint64_t size_bytes,
+                                                      std::uint64_t depth) {
+  std::string folder = (std::filesystem::temp_directory_path() / "remora-nic-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    return os_failure("cannot make a folder for the socket", errno);
+  }
+  int ready[2];
+  if (pipe(ready) != 0) {
+    return os_failure("cannot make a pipe", errno);
+  }
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) {
+    return os_failure("cannot start the target process", errno);
+  }
+  if (child == 0) {
+    bind_to(parent);
+    close(ready[0]);
+    const Status status =
+        TargetProcess(memory_bytes, size_bytes, depth).run(folder + "/socket", ready[1]);
+    _exit(status.ok() ? 0 : 1);
+  }
+  close(ready[1]);
+  std::unique_ptr<RingTarget> target(new RingTarget(child, folder));
+  char told = 0;
+  const bool is_ready = read(ready[0], &told, 1) == 1;
+  close(ready[0]);
+  if (!is_ready) {
+    return Status(Code::io_error, "the target process could not start");
+  }
+  return target;
+}
+
+RingTarget::~RingTarget() {
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+Result<std::unique_ptr<Side>> RingClient::connect(const std::string& path,
+                                                  std::uint64_t memory_bytes, std::uint64_t depth) {
+  Result<std::unique_ptr<RingWire>> wire = RingWire::create(loop_, this);
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  wire_ = std::move(wire).value();
+  Result<std::unique_ptr<Side>> side =
+      Side::create(loop_, *wire_, memory_bytes, depth, fabric::nic::Keys::from_system());
+  if (!side.ok()) {
+    return side.status();
+  }
+  Result<LinkId> link = loop_.block_on(wire_->connect(path));
+  if (!link.ok()) {
+    return link.status();
+  }
+  if (Status status = wire_->send_control(*link, bytes_of((*side)->introduction())); !status.ok()) {
+    return status;
+  }
+  const std::uint64_t give_up_ns = loop_.now_ns() + patience_ns;
+  while (!answer_) {
+    if (down_ || loop_.now_ns() > give_up_ns) {
+      return Status(Code::timed_out, "the target process does not answer");
+    }
+    loop_.turn();
+  }
+  if (Status status = (*side)->connect(*answer_); !status.ok()) {
+    return status;
+  }
+  return side;
+}
+
+void RingClient::control(LinkId, ConstBytes bytes) {
+  if (bytes.size() == sizeof(Introduction) && !answer_) {
+    answer_ = std::make_unique<Introduction>();
+    std::memcpy(answer_.get(), bytes.data(), sizeof(Introduction));
+  }
+}
+
+void RingClient::link_down(LinkId) {
+  down_ = true;
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,56 @@
+// The two processes of the benchmark on the ring wire: a child that is the target, and the client
+// that reaches it. The child ends when its peer goes, or with its parent, or after a limit.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/nic_bench/side.h"
+#include "fabric/nic/wire/ring/ring_wire.h"
+#include "runtime/poll_loop.h"
+
+namespace remora::cli {
+
+class RingTarget {
+ public:
+  // Starts the child and waits until it listens.
+  static Result<std::unique_ptr<RingTarget>> start(std::uint64_t memory_bytes,
+                                                   std::uint64_t size_bytes, std::uint64_t depth);
+  RingTarget(const RingTarget&) = delete;
+  RingTarget& operator=(const RingTarget&) = delete;
+  // Ends the child.
+  ~RingTarget();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  RingTarget(pid_t child, std::string folder);
+
+  const pid_t child_;
+  const std::string folder_;
+  const std::string path_;
+};
+
+class RingClient : private fabric::nic::LinkOwner {
+ public:
+  explicit RingClient(PollLoop& loop) : loop_(loop) {}
+
+  // Connects, introduces both sides to each other, and gives this one. It must go before the
+  // client.
+  Result<std::unique_ptr<Side>> connect(const std::string& path, std::uint64_t memory_bytes,
+                                        std::uint64_t depth);
+
+ private:
+  void control(fabric::nic::LinkId link, ConstBytes bytes) override;
+  void link_down(fabric::nic::LinkId link) override;
+
+  PollLoop& loop_;
+  std::unique_ptr<fabric::nic::RingWire> wire_;
+  std::unique_ptr<Introduction> answer_;
+  bool down_ = false;
+};
+
+}  // namespace remora::cli

@@ -1,0 +1,91 @@
+#include "cli/nic_bench/side.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace remora::cli {
+
+using fabric::Sge;
+using fabric::WorkCompletion;
+
+Side::Side(Runtime& runtime, fabric::nic::Wire& wire, fabric::nic::Keys keys)
+    : nic_(runtime, wire, dma_, {.keys = std::move(keys)}) {}
+
+Result<std::unique_ptr<Side>> Side::create(Runtime& runtime, fabric::nic::Wire& wire,
+                                           std::uint64_t memory_bytes, std::uint64_t depth,
+                                           fabric::nic::Keys keys) {
+  std::unique_ptr<Side> side(new Side(runtime, wire, std::move(keys)));
+  Result<std::unique_ptr<Region>> region = make_dram(memory_bytes);
+  if (!region.ok()) {
+    return region.status();
+  }
+  side->region_ = std::move(region).value();
+  // Every page is touched before anything is timed.
+  std::ranges::fill(side->region_->bytes(), std::byte{0x5a});
+  side->domain_ = side->nic_.create_domain();
+  const auto queue_length = static_cast<std::uint32_t>(2 * depth + 64);
+  auto completions = side->nic_.create_completion_queue(2 * queue_length);
+  if (!completions.ok()) {
+    return completions.status();
+  }
+  side->completions_ = std::move(completions).value();
+  auto memory = side->domain_->register_memory(side->region_->bytes(), fabric::every_access,
+                                               side->region_.get());
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  side->memory_ = std::move(memory).value();
+  fabric::QueuePairOptions options;
+  options.send_queue = side->completions_.get();
+  options.receive_queue = side->completions_.get();
+  options.max_sends = queue_length;
+  options.max_receives = queue_length;
+  auto queue_pair = side->domain_->create_queue_pair(options);
+  if (!queue_pair.ok()) {
+    return queue_pair.status();
+  }
+  side->queue_pair_ = std::move(queue_pair).value();
+  if (Status status = side->queue_pair_->initialise(); !status.ok()) {
+    return status;
+  }
+  return side;
+}
+
+Introduction Side::introduction() const {
+  return {queue_pair_->address(), memory_->remote(0), memory_->bytes().size()};
+}
+
+Status Side::connect(const Introduction& peer) {
+  peer_ = peer;
+  return queue_pair_->connect(peer.queue_pair, {});
+}
+
+Replenisher::Replenisher(Runtime& runtime, Side& side, std::uint64_t size_bytes,
+                         std::uint64_t depth)
+    : side_(side), size_bytes_(size_bytes) {
+  for (std::uint64_t i = 0; i < depth + 32; ++i) {
+    post();
+  }
+  runtime.add_poller(*this);
+}
+
+bool Replenisher::poll() {
+  std::array<WorkCompletion, 32> completions;
+  const std::size_t count = side_.completions().poll(completions);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (completions[i].status == fabric::WorkStatus::success) {
+      post();
+    }
+  }
+  return count != 0;
+}
+
+void Replenisher::post() {
+  const Sge piece = side_.memory().piece(0, size_bytes_);
+  const fabric::ReceiveWork work{0, std::span(&piece, 1)};
+  // A queue pair that has failed takes no more; the initiator reports why.
+  (void)side_.queue_pair().post_receive(std::span(&work, 1)).ok();
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,144 @@
+// remora nic info: the device, what it can do, and how.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/size_text.h"
+#include "cli/commands.h"
+#include "cli/exit_status.h"
+#include "cli/nic_bench/side.h"
+#include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/nic/wire/sim/profile.h"
+#include "fabric/nic/wire/sim/sim_network.h"
+#include "fabric/nic/wire/sim/sim_wire.h"
+#include "runtime/poll_loop.h"
+#include "runtime/virtual_loop.h"
+
+namespace remora::cli {
+namespace {
+
+using fabric::Capability;
+using fabric::DeviceAttributes;
+using fabric::Support;
+
+std::string_view to_text(Support support) {
+  switch (support) {
+    case Support::none:
+      return "none";
+    case Support::emulated:
+      return "emulated";
+    case Support::native:
+      return "native";
+  }
+  return "unknown";
+}
+
+Result<DeviceAttributes> ring_attributes() {
+  PollLoop loop;
+  Result<std::unique_ptr<fabric::nic::RingWire>> wire =
+      fabric::nic::RingWire::create(loop, nullptr);
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  fabric::nic::PlainDma dma;
+  const fabric::nic::Nic nic(loop, **wire, dma);
+  return nic.attributes();
+}
+
+Result<DeviceAttributes> sim_attributes(const std::string& profile) {
+  Result<fabric::nic::NicProfile> nic_profile = fabric::nic::load_nic_profile(profile);
+  if (!nic_profile.ok()) {
+    return nic_profile.status();
+  }
+  Result<fabric::nic::MemoryProfile> memory = fabric::nic::load_memory_profile("optane");
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  VirtualLoop loop({.seed = 1});
+  fabric::nic::SimNetwork network(loop, *nic_profile, *memory, Random(1));
+  fabric::nic::PlainDma dma;
+  const fabric::nic::Nic nic(loop, network.add_node(), dma);
+  return nic.attributes();
+}
+
+void print_table(const DeviceAttributes& device) {
+  fmt::print("device            {}\n", device.name);
+  fmt::print("wire              {}\n", device.wire);
+  fmt::print("path MTU          {}\n", format_size(device.path_mtu_bytes));
+  fmt::print("largest message   {}\n", format_size(device.max_message_bytes));
+  fmt::print("queue pairs       {}\n", device.max_queue_pairs);
+  fmt::print("work requests     {} per queue, {} pieces, {} inline\n", device.max_work_requests,
+             device.max_pieces, format_size(device.max_inline_bytes));
+  fmt::print("completions       {} per queue\n", device.max_completions);
+  fmt::print("memory regions    {}\n", device.max_regions);
+  fmt::print("reads in flight   {} per queue pair\n", device.max_reads_in_flight);
+  fmt::print("capabilities\n");
+  for (const Capability& capability : device.capabilities) {
+    fmt::print("  {:24} {:9} {}\n", capability.name, to_text(capability.support), capability.how);
+  }
+}
+
+nlohmann::ordered_json to_json(const DeviceAttributes& device) {
+  nlohmann::ordered_json capabilities = nlohmann::ordered_json::array();
+  for (const Capability& capability : device.capabilities) {
+    capabilities.push_back({{"name", capability.name},
+                            {"support", to_text(capability.support)},
+                            {"how", capability.how}});
+  }
+  return {{"device", device.name},
+          {"wire", device.wire},
+          {"path_mtu_bytes", device.path_mtu_bytes},
+          {"max_message_bytes", device.max_message_bytes},
+          {"max_queue_pairs", device.max_queue_pairs},
+          {"max_work_requests", device.max_work_requests},
+          {"max_pieces", device.max_pieces},
+          {"max_inline_bytes", device.max_inline_bytes},
+          {"max_completions", device.max_completions},
+          {"max_regions", device.max_regions},
+          {"max_reads_in_flight", device.max_reads_in_flight},
+          {"capabilities", capabilities}};
+}
+
+int info(const std::string& wire, const std::string& profile, bool json) {
+  if (wire != "ring" && wire != "sim") {
+    return fail(Status(Code::invalid_argument, "unknown wire '" + wire + "'; choose ring or sim"));
+  }
+  Result<DeviceAttributes> device = wire == "ring" ? ring_attributes() : sim_attributes(profile);
+  if (!device.ok()) {
+    return fail(device.status());
+  }
+  if (json) {
+    fmt::print("{}\n", to_json(*device).dump(2));
+  } else {
+    print_table(*device);
+  }
+  return exit_kept;
+}
+
+struct NicArguments {
+  std::string wire = "ring";
+  std::string profile = "connectx-5";
+  bool json = false;
+};
+
+}  // namespace
+
+void add_nic_command(CLI::App& app, int& exit_status) {
+  CLI::App* nic = app.add_subcommand("nic", "The software RNIC");
+  nic->require_subcommand(1);
+  CLI::App* command = nic->add_subcommand("info", "The device, what it can do, and how");
+  const auto arguments = std::make_shared<NicArguments>();
+  command->add_option("--wire", arguments->wire, "ring or sim")->capture_default_str();
+  command->add_option("--profile", arguments->profile, "NIC of the simulated world, or a path")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->callback([arguments, &exit_status] {
+    exit_status = info(arguments->wire, arguments->profile, arguments->json);
+  });
+}
+
+}  // namespace remora::cli

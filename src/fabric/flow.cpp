@@ -1,0 +1,56 @@
+#include "fabric/flow.h"
+
+namespace remora::fabric {
+
+bool FlowOperation::await_ready() {
+  REMORA_CHECK(state_ == State::fresh, "a request is awaited once");
+  state_ = State::posted;
+  if (!post().ok()) {
+    completion_ = {.id = id(), .status = WorkStatus::local_qp_operation_error};
+    state_ = State::completed;
+    return true;
+  }
+  flows_.poll();
+  return state_ == State::completed;
+}
+
+Status FlowSend::post() {
+  work_.id = id();
+  work_.signalled = true;
+  return qp_.post_send(std::span(&work_, 1));
+}
+
+// Those before the last have no flow: if one fails, the last is flushed, and tells.
+Status FlowBatch::post() {
+  for (SendWork& work : works_) {
+    work.id = 0;
+    work.signalled = false;
+  }
+  works_.back().id = id();
+  works_.back().signalled = true;
+  return qp_.post_send(works_);
+}
+
+Status FlowReceive::post() {
+  const ReceiveWork work = {.id = id(), .pieces = pieces_};
+  return qp_.post_receive(std::span(&work, 1));
+}
+
+bool FlowQueue::poll() {
+  std::array<WorkCompletion, completions_per_poll> completions;
+  const std::size_t count = queue_.poll(completions);
+  for (const WorkCompletion& completion : std::span(completions).first(count)) {
+    auto* operation = reinterpret_cast<FlowOperation*>(completion.id);
+    if (operation == nullptr) {
+      continue;
+    }
+    operation->completion_ = completion;
+    operation->state_ = FlowOperation::State::completed;
+    if (operation->waits_) {
+      runtime_.soon(operation->waiter_);
+    }
+  }
+  return count != 0;
+}
+
+}  // namespace remora::fabric

@@ -1,0 +1,80 @@
+#include "fabric/nic/core/domain.h"
+
+#include <utility>
+
+#include "fabric/nic/core/nic_core.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+// Every packet asks for its key again, so a region that goes is used no more.
+class Registration final : public MemoryRegion {
+ public:
+  Registration(Memory& memory, const RegisteredMemory& what) : memory_(memory), what_(what) {}
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+  ~Registration() override {
+    if (what_.key != 0) {
+      memory_.remove(what_);
+    }
+  }
+
+  bool add(Keys& keys) { return memory_.add(what_, keys); }
+
+  Bytes bytes() const override { return what_.bytes; }
+  LocalKey local_key() const override { return what_.key; }
+  RemoteKey remote_key() const override { return what_.key; }
+  AccessFlags access() const override { return what_.access; }
+
+ private:
+  Memory& memory_;
+  RegisteredMemory what_;
+};
+
+const char* why_not(Bytes bytes, AccessFlags access, Region* persistence) {
+  if (bytes.empty()) {
+    return "a region needs bytes";
+  }
+  if ((access & ~every_access) != 0) {
+    return "there is no such right";
+  }
+  if ((access & (remote_write | remote_atomic)) != 0 && (access & local_write) == 0) {
+    return "what peers may write, the device must be allowed to write: add local_write";
+  }
+  if ((access & flush_persistence) != 0 && persistence == nullptr) {
+    return "flush_persistence needs the region that makes the bytes persistent";
+  }
+  if (persistence != nullptr) {
+    const auto offset =
+        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(bytes.data()) -
+                                   reinterpret_cast<std::uintptr_t>(persistence->data()));
+    if (!within(offset, bytes.size(), persistence->size())) {
+      return "the bytes do not lie within the region that is to make them persistent";
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, AccessFlags access,
+                                                              Region* persistence) {
+  if (const char* reason = why_not(bytes, access, persistence)) {
+    return Status(Code::invalid_argument, reason);
+  }
+  Engine& engine = core_.engine();
+  auto region = std::make_unique<Registration>(
+      engine.memory,
+      RegisteredMemory{
+          .bytes = bytes, .access = access, .domain = id_, .persistence = persistence});
+  if (!region->add(engine.keys)) {
+    return Status(Code::no_space, "the device has no region left");
+  }
+  return std::unique_ptr<MemoryRegion>(std::move(region));
+}
+
+Result<std::unique_ptr<QueuePair>> Domain::create_queue_pair(const QueuePairOptions& options) {
+  return core_.create(id_, options);
+}
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,108 @@
+// Engine: what every part of a device works with. Connection: what both halves of one queue pair
+// know of it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "fabric/device.h"
+#include "fabric/nic/core/completions.h"
+#include "fabric/nic/core/keys.h"
+#include "fabric/nic/core/memory.h"
+#include "fabric/nic/dma.h"
+#include "fabric/nic/packet/packet.h"
+#include "fabric/nic/wire.h"
+#include "fabric/queue_pair.h"
+#include "runtime/runtime.h"
+
+namespace remora::fabric::nic {
+
+struct Engine {
+  // An event that does nothing: the loop asks its pollers after each.
+  class Kick final : public Timer {
+   public:
+    void expire() override {}
+  };
+
+  Engine(Runtime& runtime_, Wire& wire_, Dma& dma_, const Keys& keys_)
+      : runtime(runtime_),
+        wire(wire_),
+        dma(dma_),
+        keys(keys_),
+        mtu_bytes(wire_.mtu_bytes()),
+        max_message_bytes(static_cast<std::uint32_t>(std::min<std::uint64_t>(
+            limits::message_bytes, std::uint64_t{limits::message_packets} * mtu_bytes))),
+        lossless(wire_.lossless()) {}
+
+  // The place that a key leads to, or null. What the translation costs is charged.
+  std::byte* translate(const Reach& reach) {
+    std::byte* place = memory.translate(reach);
+    if (const std::uint64_t misses = memory.take_misses(); misses != 0) [[unlikely]] {
+      wire.charge(Wire::Cost::translation_miss, misses);
+    }
+    return place;
+  }
+
+  // Room on the wire for this packet, with its headers written; false when there is none at the
+  // moment. The payload is filled by the caller, who then commits.
+  bool begin(LinkId link, const Packet& packet, Bytes& payload) {
+    const Bytes room = wire.reserve(link, packet_bytes(packet.opcode, packet.payload_bytes));
+    if (room.empty()) [[unlikely]] {
+      return false;
+    }
+    payload = encode(packet, room);
+    return true;
+  }
+  void commit() {
+    wire.commit();
+    ++counters.packets_sent;
+    unflushed = true;
+    ask_for_turn();
+  }
+
+  // There is something to do in the next turn; in virtual time there is none without an event.
+  void ask_for_turn() {
+    if (!in_turn && !kick.armed()) {
+      runtime.soon(kick);
+    }
+  }
+
+  // The time of this turn: the clock is read once in a turn, if at all.
+  std::uint64_t now_ns() {
+    if (!in_turn) {
+      return runtime.now_ns();
+    }
+    if (turn_ns == 0) {
+      turn_ns = runtime.now_ns();
+    }
+    return turn_ns;
+  }
+
+  Runtime& runtime;
+  Wire& wire;
+  Dma& dma;
+  Keys keys;
+  Memory memory;
+  DeviceCounters counters;
+  const std::uint32_t mtu_bytes;
+  const std::uint32_t max_message_bytes;
+  const bool lossless;
+  bool unflushed = false;  // packets were committed since the wire was last flushed
+  bool in_turn = false;
+  Kick kick;
+  std::uint64_t turn_ns = 0;
+  std::uint32_t overruns = 0;  // completion queues that lost something
+};
+
+struct Connection {
+  Engine& engine;
+  DomainId domain = 0;
+  QpNumber number = 0;  // of this side
+  QpNumber peer = 0;
+  LinkId link = 0;
+  ConnectOptions options = {};
+  Completions* send_completions = nullptr;
+  Completions* receive_completions = nullptr;
+};
+
+}  // namespace remora::fabric::nic

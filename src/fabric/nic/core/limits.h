@@ -1,0 +1,52 @@
+// Every bound and tuning constant of the software RNIC, on one page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace remora::fabric::nic::limits {
+
+// Objects. Numbers and keys are an index and chance: the index bits must hold these.
+inline constexpr std::uint32_t queue_pair_index_bits = 12;
+inline constexpr std::uint32_t region_index_bits = 14;
+inline constexpr std::uint32_t queue_pairs = (1U << queue_pair_index_bits) - 1;
+inline constexpr std::uint32_t regions = (1U << region_index_bits) - 1;
+
+// Per queue, and per completion queue. Some programs allocate exactly the maximum.
+inline constexpr std::uint32_t work_requests = 16'384;
+inline constexpr std::uint32_t completions = 65'536;
+inline constexpr std::uint32_t pieces = 16;
+inline constexpr std::uint32_t inline_bytes = 512;
+inline constexpr std::uint32_t reads_in_flight = 128;
+
+// A message takes one sequence number per packet; half of the 2^24 numbers tell old from new.
+inline constexpr std::uint32_t message_packets = 1U << 22;
+inline constexpr std::uint32_t message_bytes = 1U << 30;
+
+// Requester: packets that nobody acknowledged yet, and packets between two requests for an
+// acknowledgement.
+inline constexpr std::int32_t unacknowledged_packets = 128;
+inline constexpr std::uint32_t packets_per_acknowledgement = 64;
+// How often a request is repeated on end because of rnr_retry 7.
+inline constexpr std::uint8_t retry_for_ever = 7;
+
+// Packets that one turn takes from the wire, and packets that one queue pair sends in one turn
+// before the others have theirs.
+inline constexpr std::size_t packets_per_turn = 64;
+inline constexpr std::uint32_t responses_per_turn = 64;
+
+// Pin-down cache of page translations.
+inline constexpr std::uint32_t cached_pages = 4096;
+inline constexpr std::uint32_t cache_ways = 4;
+
+// FLUSH to persistence on page media: how often the region is asked whether the commit is through,
+// and when the responder gives up.
+inline constexpr std::uint64_t persistence_poll_ns = 50'000;
+inline constexpr std::uint64_t persistence_patience_ns = 10'000'000'000;
+
+// Wrong keys, bounds or rights that one link may show before it is cut off, and links that are
+// remembered for it.
+inline constexpr std::uint32_t access_violations = 16;
+inline constexpr std::size_t offending_links = 1024;
+
+}  // namespace remora::fabric::nic::limits

@@ -1,0 +1,82 @@
+// Registered memory as the device sees it: which regions there are, who may reach what in them, and
+// the translation of their pages.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "fabric/device.h"
+#include "fabric/nic/core/limits.h"
+#include "fabric/nic/core/page_cache.h"
+#include "fabric/nic/core/table.h"
+#include "fabric/types.h"
+#include "pmem/region.h"
+
+namespace remora::fabric::nic {
+
+using DomainId = std::uint32_t;
+
+struct RegisteredMemory {
+  Bytes bytes;
+  AccessFlags access = 0;
+  DomainId domain = 0;
+  Region* persistence = nullptr;
+  std::uint32_t key = 0;  // local and remote
+};
+
+// Who asks, with which key, for which place.
+struct Reach {
+  DomainId domain = 0;
+  std::uint32_t key = 0;
+  std::uint64_t address = 0;
+  std::uint64_t size_bytes = 0;
+  AccessFlags rights = 0;  // all of them are needed
+};
+
+class Memory {
+ public:
+  // Gives the memory its key; false when there are too many regions.
+  bool add(RegisteredMemory& memory, Keys& keys);
+  // Its key is worth nothing from here on.
+  void remove(const RegisteredMemory& memory);
+
+  // The region of this key in this domain, or null.
+  const RegisteredMemory* find(DomainId domain, std::uint32_t key) const {
+    const RegisteredMemory* memory = regions_.find(key);
+    return memory != nullptr && memory->domain == domain ? memory : nullptr;
+  }
+
+  // Whether the key leads there, within bounds and with every right; touches no page.
+  bool allows(const Reach& reach) const { return resolve(reach) != nullptr; }
+
+  // The place itself, with its pages translated; null when it is not allowed.
+  std::byte* translate(const Reach& reach) {
+    std::byte* place = resolve(reach);
+    if (place != nullptr && reach.size_bytes != 0) [[likely]] {
+      pages_.touch(reach.key, reach.address, reach.size_bytes);
+    }
+    return place;
+  }
+
+  const PageCache& pages() const { return pages_; }
+  // Misses since the last call.
+  std::uint64_t take_misses() { return pages_.take_misses(); }
+
+ private:
+  std::byte* resolve(const Reach& reach) const {
+    const RegisteredMemory* memory = find(reach.domain, reach.key);
+    if (memory == nullptr || (reach.rights & ~memory->access) != 0) [[unlikely]] {
+      return nullptr;
+    }
+    // An address below the region wraps to an offset beyond any length.
+    const std::uint64_t offset =
+        reach.address - reinterpret_cast<std::uintptr_t>(memory->bytes.data());
+    return within(offset, reach.size_bytes, memory->bytes.size()) ? memory->bytes.data() + offset
+                                                                  : nullptr;
+  }
+
+  Table<RegisteredMemory, limits::region_index_bits, 32> regions_;
+  PageCache pages_;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,213 @@
+#include "fabric/nic/core/nic_core.h"
+
+#include <utility>
+
+namespace remora::fabric::nic {
+namespace {
+
+DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) {
+  const Wire& wire = engine.wire;
+  return {
+      .name = options.name.empty() ? std::string("soft-") + wire.name() : options.name,
+      .wire = wire.name(),
+      .gid = wire.gid(),
+      .path_mtu_bytes = engine.mtu_bytes,
+      .max_message_bytes = engine.max_message_bytes,
+      .max_queue_pairs = limits::queue_pairs,
+      .max_work_requests = limits::work_requests,
+      .max_pieces = limits::pieces,
+      .max_inline_bytes = limits::inline_bytes,
+      .max_completions = limits::completions,
+      .max_regions = limits::regions,
+      .max_reads_in_flight = limits::reads_in_flight,
+      .capabilities = {
+          {"flush to visibility", Support::native, "the responder places all before it answers"},
+          {"flush to persistence", Support::native,
+           "the responder answers when the region's ticket is persistent"},
+          {"atomic write", Support::native, "the responder stores one aligned word"},
+      }};
+}
+
+}  // namespace
+
+NicCore::NicCore(Runtime& runtime, Wire& wire, Dma& dma, const NicOptions& options)
+    : engine_(runtime, wire, dma, options.keys),
+      attributes_(attributes_of(options, engine_)),
+      violation_limit_(options.access_violation_limit) {
+  runtime.add_poller(*this);
+}
+
+NicCore::~NicCore() = default;
+
+DeviceCounters NicCore::counters() const {
+  DeviceCounters counters = engine_.counters;
+  counters.translation_hits = engine_.memory.pages().hits();
+  counters.translation_misses = engine_.memory.pages().misses();
+  return counters;
+}
+
+Result<std::unique_ptr<QueuePair>> NicCore::create(DomainId domain,
+                                                   const QueuePairOptions& options) {
+  if (dynamic_cast<Completions*>(options.send_queue) == nullptr ||
+      dynamic_cast<Completions*>(options.receive_queue) == nullptr) {
+    return Status(Code::invalid_argument, "a queue pair needs two completion queues of its device");
+  }
+  if (options.max_sends > limits::work_requests || options.max_receives > limits::work_requests ||
+      options.max_pieces > limits::pieces || options.max_inline_bytes > limits::inline_bytes) {
+    return Status(Code::invalid_argument, "more than the device has; see its attributes");
+  }
+  auto qp = std::make_unique<Qp>(*this, domain, options);
+  const QpNumber number = queue_pairs_.add(*qp, engine_.keys);
+  if (number == 0) {
+    return Status(Code::no_space, "the device has no queue pair left");
+  }
+  qp->set_number(number);
+  return std::unique_ptr<QueuePair>(std::move(qp));
+}
+
+void NicCore::forget(Qp& qp) {
+  if (qp.number() != 0) {
+    queue_pairs_.remove(qp.number());
+  }
+}
+
+// --- The turn ---
+
+bool NicCore::poll() {
+  engine_.in_turn = true;
+  engine_.turn_ns = 0;
+  active_.take_all(awaiting_);
+  const std::size_t received = engine_.wire.poll(*this, limits::packets_per_turn);
+  serve_active();
+  if (!notices_.empty()) [[unlikely]] {
+    send_notices();
+  }
+  if (engine_.overruns != overruns_seen_) [[unlikely]] {
+    fail_overrun();
+  }
+  const bool sent = std::exchange(engine_.unflushed, false);
+  if (sent) {
+    engine_.wire.flush();
+  }
+  if (!offenders_.empty()) [[unlikely]] {
+    cut_off_offenders();
+  }
+  engine_.in_turn = false;
+  return received != 0 || sent;
+}
+
+void NicCore::serve_active() {
+  if (active_.empty()) {
+    return;
+  }
+  IntrusiveList<Qp> batch;
+  batch.take_all(active_);
+  while (!batch.empty()) {
+    Qp& qp = batch.pop_front();
+    const bool left = qp.serve();
+    if (qp.awaits_persistence()) {
+      qp.unlink();
+      awaiting_.push_back(qp);
+    } else if (left) {
+      activate(qp);
+    }
+  }
+  if (!awaiting_.empty() && !persistence_.armed()) {
+    engine_.runtime.arm(persistence_, engine_.now_ns() + limits::persistence_poll_ns);
+  }
+}
+
+void NicCore::receive(LinkId from, ConstBytes bytes) {
+  ++engine_.counters.packets_received;
+  Parsed parsed;
+  if (!parse(bytes, parsed)) [[unlikely]] {
+    ++engine_.counters.packets_dropped;
+    return;
+  }
+  const Packet& packet = parsed.packet;
+  if (Qp* qp = queue_pairs_.find(packet.queue_pair)) [[likely]] {
+    qp->handle(from, packet, parsed.payload);
+    return;
+  }
+  if (engine_.lossless && packet.opcode != PacketOpcode::acknowledge) {
+    send_notice(from, packet.queue_pair, packet.sequence, syndrome_gone);
+  } else if (engine_.lossless && packet.queue_pair == notice_number) {
+    receive_notice(from, packet);
+    return;
+  }
+  ++engine_.counters.packets_dropped;
+}
+
+// --- Trouble ---
+
+void NicCore::link_down(LinkId link) {
+  queue_pairs_.for_each([&](Qp& qp) {
+    if (qp.is_linked(link)) {
+      qp.link_lost();
+    }
+  });
+  violations_.erase(link);
+}
+
+void NicCore::receive_notice(LinkId from, const Packet& packet) {
+  queue_pairs_.for_each([&](Qp& qp) {
+    if (qp.is_linked(from) && qp.has_peer(packet.message_count)) {
+      qp.peer_notice(packet);
+    }
+  });
+}
+
+void NicCore::send_notice(LinkId link, QpNumber about, PacketSequence sequence,
+                          std::uint8_t syndrome) {
+  const Notice notice = {link, about, sequence, syndrome};
+  if (!try_notice(notice) && notices_.size() < limits::queue_pairs) {
+    notices_.push_back(notice);
+  }
+}
+
+bool NicCore::try_notice(const Notice& notice) {
+  Packet packet;
+  packet.opcode = PacketOpcode::acknowledge;
+  packet.queue_pair = notice_number;
+  packet.syndrome = notice.syndrome;
+  packet.message_count = notice.about;
+  packet.sequence = notice.sequence;
+  Bytes payload;
+  if (!engine_.begin(notice.link, packet, payload)) {
+    return false;
+  }
+  engine_.commit();
+  return true;
+}
+
+void NicCore::send_notices() {
+  std::erase_if(notices_, [&](const Notice& notice) { return try_notice(notice); });
+}
+
+void NicCore::fail_overrun() {
+  overruns_seen_ = engine_.overruns;
+  queue_pairs_.for_each([](Qp& qp) {
+    if (qp.uses_overrun_queue()) {
+      qp.fail();
+    }
+  });
+}
+
+void NicCore::violated(LinkId link) {
+  if (violations_.size() == limits::offending_links && !violations_.contains(link)) {
+    violations_.erase(violations_.begin());
+  }
+  if (++violations_[link] == violation_limit_) {
+    offenders_.push_back(link);
+  }
+}
+
+void NicCore::cut_off_offenders() {
+  const std::vector<LinkId> offenders = std::exchange(offenders_, {});
+  for (const LinkId link : offenders) {
+    engine_.wire.cut_off(link);
+    link_down(link);
+  }
+}
+
+}  // namespace remora::fabric::nic

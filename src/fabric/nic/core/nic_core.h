@@ -1,0 +1,80 @@
+// NicCore: what is inside a Nic. Its tables, its list of queue pairs that have something to do, and
+// the turn in which it does it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fabric/device.h"
+#include "fabric/nic/core/engine.h"
+#include "fabric/nic/core/nic.h"
+#include "fabric/nic/core/qp.h"
+#include "runtime/poller.h"
+
+namespace remora::fabric::nic {
+
+class NicCore final : public Poller, private PacketSink {
+ public:
+  NicCore(Runtime& runtime, Wire& wire, Dma& dma, const NicOptions& options);
+  ~NicCore() override;
+
+  Engine& engine() { return engine_; }
+  const DeviceAttributes& attributes() const { return attributes_; }
+  DeviceCounters counters() const;
+
+  DomainId next_domain() { return ++domains_; }
+  Result<std::unique_ptr<QueuePair>> create(DomainId domain, const QueuePairOptions& options);
+  void forget(Qp& qp);
+
+  // The queue pair has something to send in this turn or the next.
+  void activate(Qp& qp) {
+    if (!qp.linked()) {
+      active_.push_back(qp);
+      engine_.ask_for_turn();
+    }
+  }
+  // The peer on this link used a key that it does not have.
+  void violated(LinkId link);
+  // Tells the peer device about a queue pair of this one; see syndrome_gone. The sequence says
+  // which connection is meant: its first packet from this side, or a packet of the peer's.
+  void send_notice(LinkId link, QpNumber about, PacketSequence sequence, std::uint8_t syndrome);
+
+  bool poll() override;
+  int wake_fd() const override { return engine_.wire.wake_fd(); }
+  bool arm_wake() override {
+    return active_.empty() && notices_.empty() && engine_.wire.arm_wake();
+  }
+
+ private:
+  struct Notice {
+    LinkId link;
+    QpNumber about;
+    PacketSequence sequence;
+    std::uint8_t syndrome;
+  };
+  void receive(LinkId from, ConstBytes bytes) override;
+  void link_down(LinkId link) override;
+  void receive_notice(LinkId from, const Packet& packet);
+  bool try_notice(const Notice& notice);
+  void serve_active();
+  void send_notices();
+  void fail_overrun();
+  void cut_off_offenders();
+
+  Engine engine_;
+  DeviceAttributes attributes_;
+  const std::uint32_t violation_limit_;
+  Table<Qp, limits::queue_pair_index_bits, 24> queue_pairs_;
+  IntrusiveList<Qp> active_;
+  IntrusiveList<Qp> awaiting_;   // for the medium
+  Engine::Kick persistence_;     // while a FLUSH waits for it
+  std::vector<Notice> notices_;  // that found no room on the wire
+  std::map<LinkId, std::uint32_t> violations_;
+  std::vector<LinkId> offenders_;
+  std::uint32_t overruns_seen_ = 0;
+  DomainId domains_ = 0;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,74 @@
+#include "fabric/nic/core/pieces.h"
+
+#include <algorithm>
+
+#include "base/racy_copy.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+Reach reach_of(const Connection& connection, const Sge& piece, std::uint64_t offset,
+               std::uint64_t size_bytes, AccessFlags rights) {
+  return {.domain = connection.domain,
+          .key = piece.key,
+          .address = reinterpret_cast<std::uintptr_t>(piece.address) + offset,
+          .size_bytes = size_bytes,
+          .rights = rights};
+}
+
+}  // namespace
+
+std::uint64_t total_bytes(std::span<const Sge> pieces) {
+  std::uint64_t total = 0;
+  for (const Sge& piece : pieces) {
+    total += piece.size_bytes;
+  }
+  return total;
+}
+
+bool find_parts(Connection& connection, std::span<const Sge> pieces, std::uint64_t offset,
+                std::uint64_t size_bytes, AccessFlags rights, Parts& out) {
+  out.clear();
+  for (const Sge& piece : pieces) {
+    if (size_bytes == 0) {
+      break;
+    }
+    if (offset >= piece.size_bytes) {
+      offset -= piece.size_bytes;
+      continue;
+    }
+    const std::uint64_t here = std::min<std::uint64_t>(piece.size_bytes - offset, size_bytes);
+    std::byte* place =
+        connection.engine.translate(reach_of(connection, piece, offset, here, rights));
+    if (place == nullptr) [[unlikely]] {
+      return false;
+    }
+    out.add(Bytes(place, here));
+    size_bytes -= here;
+    offset = 0;
+  }
+  return true;
+}
+
+bool allows_all(const Connection& connection, std::span<const Sge> pieces, AccessFlags rights) {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const Sge& piece) {
+    return piece.size_bytes == 0 || connection.engine.memory.allows(
+                                        reach_of(connection, piece, 0, piece.size_bytes, rights));
+  });
+}
+
+void gather(const Parts& parts, Bytes out) {
+  for (const Bytes part : parts.all()) {
+    racy_copy(out, part);
+    out = out.subspan(part.size());
+  }
+}
+
+void scatter(Connection& connection, const Parts& parts, ConstBytes from) {
+  for (const Bytes part : parts.all()) {
+    connection.engine.dma.write(connection.number, part.data(), from.first(part.size()));
+    from = from.subspan(part.size());
+  }
+}
+
+}  // namespace remora::fabric::nic

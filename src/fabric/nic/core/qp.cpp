@@ -1,0 +1,288 @@
+#include "fabric/nic/core/qp.h"
+
+#include "fabric/nic/core/nic_core.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+Completions* completions_of(CompletionQueue* queue) {
+  return static_cast<Completions*>(queue);
+}
+
+bool is_response(PacketOpcode opcode) {
+  return opcode >= PacketOpcode::read_response_first && opcode <= PacketOpcode::atomic_acknowledge;
+}
+
+bool may_be_inline(Opcode opcode) {
+  return opcode <= Opcode::write_imm;
+}
+
+}  // namespace
+
+Qp::Qp(NicCore& core, DomainId domain, const QueuePairOptions& options)
+    : core_(core),
+      connection_{.engine = core.engine(),
+                  .domain = domain,
+                  .send_completions = completions_of(options.send_queue),
+                  .receive_completions = completions_of(options.receive_queue)},
+      options_(options),
+      first_packet_(core.engine().keys.next() & sequence_mask),
+      sends_(options),
+      receives_(options),
+      requester_(*this, connection_, sends_),
+      responder_(connection_, receives_) {}
+
+Qp::~Qp() {
+  reset();
+  core_.forget(*this);
+}
+
+QueuePairAddress Qp::address() const {
+  return {connection_.number, first_packet_, connection_.engine.wire.gid()};
+}
+
+// --- States ---
+
+Status Qp::initialise() {
+  if (state_ != QpState::reset) {
+    return Status(Code::invalid_argument, "the queue pair is in use; reset it first");
+  }
+  state_ = QpState::init;
+  return {};
+}
+
+Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) {
+  if (state_ != QpState::init) {
+    return Status(Code::invalid_argument, "a queue pair is connected once, after initialise");
+  }
+  if (options.reads_in_flight == 0 || options.reads_in_flight > limits::reads_in_flight) {
+    return Status(Code::invalid_argument, "reads_in_flight is beyond what the device can do");
+  }
+  const std::optional<LinkId> link = connection_.engine.wire.link_to(peer.gid);
+  if (!link) {
+    return Status(Code::not_found, "the wire does not reach this peer");
+  }
+  connection_.link = *link;
+  connection_.peer = peer.number;
+  connection_.options = options;
+  requester_.start(first_packet_);
+  peer_first_packet_ = peer.first_packet & sequence_mask;
+  responder_.start(peer_first_packet_);
+  state_ = QpState::ready_to_send;
+  return {};
+}
+
+void Qp::fail() {
+  if (state_ != QpState::error) {
+    const bool connected = is_connected();
+    enter_error();
+    if (connected) {
+      tell_gone();
+    }
+  }
+}
+
+void Qp::reset() {
+  if (is_connected() && state_ != QpState::error) {
+    tell_gone();
+  }
+  requester_.stop();
+  responder_.stop();
+  if (is_connected()) {
+    connection_.engine.dma.drop(connection_.number);
+  }
+  sends_.clear();
+  receives_.clear();
+  first_packet_ = connection_.engine.keys.next() & sequence_mask;
+  state_ = QpState::reset;
+}
+
+// Nothing is sent twice on a wire that loses nothing, so the peer would wait for ever.
+void Qp::tell_gone() {
+  if (connection_.engine.lossless) {
+    core_.send_notice(connection_.link, connection_.number, first_packet_, syndrome_gone);
+  }
+}
+
+// A responder that refused something goes on telling the peer so.
+void Qp::enter_error() {
+  state_ = QpState::error;
+  requester_.stop();
+  if (!responder_.failed()) {
+    responder_.stop();
+  }
+  connection_.engine.dma.drop(connection_.number);
+  flush_queues();
+}
+
+void Qp::flush_queues() {
+  for (; !sends_.empty(); sends_.pop()) {
+    push_flushed(*connection_.send_completions, sends_.front().id, sends_.front().opcode);
+  }
+  for (; !receives_.empty(); receives_.pop()) {
+    push_flushed(*connection_.receive_completions, receives_.front_id(), Opcode::receive);
+  }
+}
+
+void Qp::push_flushed(Completions& completions, std::uint64_t id, Opcode opcode) {
+  completions.push(
+      {.id = id, .status = WorkStatus::flushed, .opcode = opcode, .qp = connection_.number});
+}
+
+void Qp::deal_with_failure() {
+  if (state_ == QpState::error || !(requester_.failed() || responder_.failed())) [[likely]] {
+    return;
+  }
+  const bool violated = responder_.was_violated();
+  const bool refused = responder_.failed();
+  enter_error();
+  if (violated) {
+    core_.violated(connection_.link);
+  }
+  if (!refused) {
+    tell_gone();
+  }
+}
+
+void Qp::link_lost() {
+  requester_.give_up();
+  if (state_ != QpState::error) {
+    enter_error();
+  }
+  responder_.stop();
+}
+
+void Qp::peer_notice(const Packet& notice) {
+  const bool is_current =
+      notice.sequence == peer_first_packet_ || requester_.is_outstanding(notice.sequence);
+  if (state_ != QpState::ready_to_send || !is_current) {
+    return;
+  }
+  if (notice.syndrome == syndrome_gone) {
+    requester_.peer_gone();
+  } else {
+    requester_.peer_not_ready(notice.syndrome);
+  }
+  settle();
+}
+
+// --- Packets ---
+
+void Qp::handle(LinkId from, const Packet& packet, ConstBytes payload) {
+  Engine& engine = connection_.engine;
+  if (!is_connected() || (state_ == QpState::error && !responder_.failed())) {
+    ++engine.counters.packets_dropped;
+    if (engine.lossless && !is_response(packet.opcode)) {
+      const bool gone = state_ == QpState::error;
+      core_.send_notice(from, connection_.number, packet.sequence,
+                        gone ? syndrome_gone : syndrome_rnr | 1);
+    }
+    return;
+  }
+  if (from != connection_.link) {
+    ++engine.counters.packets_dropped;
+    return;
+  }
+  if (!is_response(packet.opcode)) {
+    responder_.handle_request(packet, payload);
+  } else if (packet.opcode == PacketOpcode::acknowledge) {
+    requester_.handle_acknowledge(packet);
+  } else {
+    requester_.handle_response(packet, payload);
+  }
+  deal_with_failure();
+  core_.activate(*this);
+}
+
+bool Qp::serve() {
+  bool left = responder_.respond();
+  left |= requester_.transmit();
+  deal_with_failure();
+  return left;
+}
+
+void Qp::settle() {
+  core_.activate(*this);
+}
+
+// --- Posting ---
+
+Status Qp::post_send(std::span<const SendWork> works) {
+  if (!is_connected()) {
+    return Status(Code::closed, "the queue pair is not connected");
+  }
+  Status status;
+  for (const SendWork& work : works) {
+    status = post_one(work);
+    if (!status.ok()) {
+      break;
+    }
+  }
+  if (state_ == QpState::ready_to_send) {
+    if (requester_.transmit()) {
+      core_.activate(*this);
+    }
+    deal_with_failure();
+  }
+  return status;
+}
+
+Status Qp::post_one(const SendWork& work) {
+  if (const char* reason = why_not(work)) [[unlikely]] {
+    return Status(Code::invalid_argument, reason);
+  }
+  if (state_ == QpState::error) {
+    push_flushed(*connection_.send_completions, work.id, work.opcode);
+    return {};
+  }
+  if (sends_.full()) {
+    return Status(Code::no_space, "the send queue is full; poll its completions");
+  }
+  const std::uint64_t size =
+      work.opcode == Opcode::flush ? work.flush_bytes : total_bytes(work.pieces);
+  requester_.number(sends_.push(work, std::min<std::uint64_t>(size, UINT32_MAX)));
+  return {};
+}
+
+const char* Qp::why_not(const SendWork& work) const {
+  if (work.opcode > Opcode::flush) {
+    return "a receive is posted to the receive queue";
+  }
+  if (work.pieces.size() > options_.max_pieces) {
+    return "more pieces than the queue pair was made for";
+  }
+  if (work.inline_data) {
+    if (!may_be_inline(work.opcode)) {
+      return "only SEND and WRITE carry data inline";
+    }
+    if (total_bytes(work.pieces) > options_.max_inline_bytes) {
+      return "more inline data than the queue pair was made for";
+    }
+  }
+  const bool is_atomic = work.opcode == Opcode::compare_swap || work.opcode == Opcode::fetch_add;
+  if (is_atomic && total_bytes(work.pieces) != word_bytes) {
+    return "an atomic returns eight bytes";
+  }
+  return nullptr;
+}
+
+Status Qp::post_receive(std::span<const ReceiveWork> works) {
+  if (state_ == QpState::reset) {
+    return Status(Code::closed, "the queue pair is reset; initialise it first");
+  }
+  for (const ReceiveWork& work : works) {
+    if (work.pieces.size() > options_.max_pieces) {
+      return Status(Code::invalid_argument, "more pieces than the queue pair was made for");
+    }
+    if (state_ == QpState::error) {
+      push_flushed(*connection_.receive_completions, work.id, Opcode::receive);
+    } else if (receives_.full()) {
+      return Status(Code::no_space, "the receive queue is full");
+    } else {
+      receives_.push(work);
+    }
+  }
+  return {};
+}
+
+}  // namespace remora::fabric::nic

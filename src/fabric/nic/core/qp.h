@@ -1,0 +1,81 @@
+// Qp: the queue pair of the software RNIC: its states, its two queues, and the requester and the
+// responder that serve them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fabric/nic/core/engine.h"
+#include "fabric/nic/core/receive_queue.h"
+#include "fabric/nic/core/requester.h"
+#include "fabric/nic/core/responder.h"
+#include "fabric/nic/core/send_queue.h"
+#include "fabric/queue_pair.h"
+#include "runtime/intrusive_list.h"
+
+namespace remora::fabric::nic {
+
+class NicCore;
+
+// A member of the device's list of those that have something to do.
+class Qp final : public QueuePair, public ListHook, private Requester::Owner {
+ public:
+  // Options and queues were checked by the domain.
+  Qp(NicCore& core, DomainId domain, const QueuePairOptions& options);
+  ~Qp() override;
+
+  // The number that the device's table gave it.
+  void set_number(QpNumber number) { connection_.number = number; }
+
+  QpNumber number() const override { return connection_.number; }
+  QpState state() const override { return state_; }
+  QueuePairAddress address() const override;
+  Status initialise() override;
+  Status connect(const QueuePairAddress& peer, const ConnectOptions& options) override;
+  void fail() override;
+  void reset() override;
+  Status post_send(std::span<const SendWork> works) override;
+  Status post_receive(std::span<const ReceiveWork> works) override;
+
+  // The device's side.
+
+  // A packet for it, from the link that it came by.
+  void handle(LinkId from, const Packet& packet, ConstBytes payload);
+  // Sends what there is to send; true if some is left for want of room.
+  bool serve();
+  bool awaits_persistence() const { return responder_.awaits_persistence(); }
+
+  bool is_linked(LinkId link) const { return is_connected() && connection_.link == link; }
+  bool has_peer(QpNumber peer) const { return connection_.peer == peer; }
+  bool uses_overrun_queue() const {
+    return connection_.send_completions->overrun() || connection_.receive_completions->overrun();
+  }
+  // The peer cannot be reached any more.
+  void link_lost();
+  // A notice about the peer's queue pair.
+  void peer_notice(const Packet& notice);
+
+ private:
+  bool is_connected() const { return state_ >= QpState::ready_to_receive; }
+  void settle() override;
+  void deal_with_failure();
+  void enter_error();
+  void flush_queues();
+  void tell_gone();
+  Status post_one(const SendWork& work);
+  const char* why_not(const SendWork& work) const;
+  void push_flushed(Completions& completions, std::uint64_t id, Opcode opcode);
+
+  NicCore& core_;
+  Connection connection_;
+  const QueuePairOptions options_;
+  PacketSequence first_packet_ = 0;
+  PacketSequence peer_first_packet_ = 0;
+  QpState state_ = QpState::reset;
+  SendQueue sends_;
+  ReceiveQueue receives_;
+  Requester requester_;
+  Responder responder_;
+};
+
+}  // namespace remora::fabric::nic

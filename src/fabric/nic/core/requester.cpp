@@ -1,0 +1,261 @@
+#include "fabric/nic/core/requester.h"
+
+#include "fabric/nic/core/rnr_timer.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+WorkStatus status_of(std::uint8_t syndrome) {
+  switch (syndrome) {
+    case syndrome_nak_invalid_request:
+      return WorkStatus::remote_invalid_request;
+    case syndrome_nak_access:
+      return WorkStatus::remote_access_error;
+    case syndrome_nak_operation:
+      return WorkStatus::remote_operation_error;
+    default:
+      return WorkStatus::bad_response;
+  }
+}
+
+// The kinds of syndrome, in its top three bits.
+constexpr std::uint8_t kind_mask = 0xe0;
+constexpr std::uint8_t kind_acknowledge = 0x00;
+constexpr std::uint8_t code_mask = 0x1f;
+
+}  // namespace
+
+void Requester::start(PacketSequence first) {
+  posted_ = oldest_ = next_ = newest_ = first;
+  cursor_ = queue_.head();
+  reads_ = unasked_ = 0;
+  retries_ = rnr_retries_ = 0;
+  went_back_ = peer_gone_ = failed_ = false;
+  running_ = true;
+}
+
+void Requester::stop() {
+  running_ = false;
+  timeout_.disarm();
+  pause_.disarm();
+}
+
+// --- Answers ---
+
+// All packets before this one have arrived. False when an answer before it is missing.
+bool Requester::acknowledge_before(PacketSequence sequence) {
+  PacketSequence oldest = oldest_;
+  bool complete = true;
+  while (psn_distance(oldest, sequence) > 0 && !queue_.empty()) {
+    const SendEntry& entry = queue_.front();
+    if (entry.is_answered()) {
+      complete = false;
+      break;
+    }
+    const PacketSequence end = entry.end();
+    if (psn_distance(sequence, end) > 0) {
+      oldest = sequence;
+      break;
+    }
+    oldest = end;
+    complete_front(0);
+  }
+  if (oldest != oldest_) {
+    progressed(oldest);
+  }
+  return complete;
+}
+
+void Requester::progressed(PacketSequence oldest) {
+  oldest_ = oldest;
+  if (psn_distance(next_, oldest_) > 0) {
+    next_ = oldest_;
+    cursor_ = queue_.head();
+  }
+  retries_ = rnr_retries_ = 0;
+  went_back_ = false;
+  if (!engine_.lossless) {
+    deadline_ns_ = engine_.now_ns() + connection_.options.timeout_ns;
+  }
+}
+
+void Requester::complete_front(std::uint32_t size_bytes) {
+  const SendEntry& entry = queue_.front();
+  reads_ -= entry.is_answered() ? 1U : 0U;
+  if (entry.signalled) {
+    connection_.send_completions->push({.id = entry.id,
+                                        .status = WorkStatus::success,
+                                        .opcode = entry.opcode,
+                                        .size_bytes = size_bytes,
+                                        .qp = connection_.number});
+  }
+  queue_.pop();
+}
+
+void Requester::fail_front(WorkStatus status) {
+  const SendEntry& entry = queue_.front();
+  connection_.send_completions->push(
+      {.id = entry.id, .status = status, .opcode = entry.opcode, .qp = connection_.number});
+  queue_.pop();
+  failed_ = true;
+  stop();
+}
+
+void Requester::give_up() {
+  if (running_ && !queue_.empty()) {
+    fail_front(WorkStatus::retry_exceeded);
+  }
+}
+
+void Requester::handle_acknowledge(const Packet& packet) {
+  if (!running_ || !is_outstanding(packet.sequence)) {
+    return;
+  }
+  const std::uint8_t kind = packet.syndrome & kind_mask;
+  const bool positive = kind == kind_acknowledge;
+  if (!acknowledge_before(positive ? psn_add(packet.sequence, 1) : packet.sequence)) {
+    go_back_once();
+  } else if (positive) {
+    return;
+  } else if (kind == syndrome_rnr) {
+    wait_for_receive(packet.syndrome & code_mask);
+  } else if (packet.syndrome == syndrome_nak_sequence) {
+    go_back();
+  } else {
+    fail_front(status_of(packet.syndrome));
+  }
+}
+
+void Requester::wait_for_receive(std::uint8_t code) {
+  if (pause_.armed()) {
+    return;
+  }
+  const std::uint8_t limit = connection_.options.rnr_retry;
+  if (limit < limits::retry_for_ever && rnr_retries_ >= limit) {
+    fail_front(WorkStatus::rnr_retry_exceeded);
+    return;
+  }
+  ++rnr_retries_;
+  retries_ = 0;  // the peer is there
+  go_back();
+  const std::uint64_t until_ns = engine_.now_ns() + rnr_delay_ns(code);
+  deadline_ns_ = until_ns + connection_.options.timeout_ns;
+  engine_.runtime.arm(pause_, until_ns);
+}
+
+void Requester::peer_not_ready(std::uint8_t code) {
+  if (running_ && oldest_ != newest_) {
+    wait_for_receive(code);
+  }
+}
+
+void Requester::handle_response(const Packet& packet, ConstBytes payload) {
+  if (!running_ || !is_outstanding(packet.sequence)) {
+    return;  // a duplicate, or nothing that was asked for
+  }
+  if (!acknowledge_before(packet.sequence)) {
+    go_back_once();
+    return;
+  }
+  const SendEntry& entry = queue_.front();
+  if (!entry.is_answered()) {
+    fail_front(WorkStatus::bad_response);
+    return;
+  }
+  const bool taken =
+      entry.opcode == Opcode::read ? take_read(entry, packet, payload) : take_value(entry, packet);
+  if (!taken) {
+    return;
+  }
+  const PacketSequence behind = psn_add(packet.sequence, 1);
+  if (behind == entry.end()) {
+    engine_.dma.place_all(connection_.number);
+    complete_front(entry.brings_bytes() ? entry.size_bytes : 0);
+  }
+  progressed(behind);
+}
+
+// One packet of what a READ asked for. False when the request has failed by it.
+bool Requester::take_read(const SendEntry& entry, const Packet& packet, ConstBytes payload) {
+  using enum PacketOpcode;
+  const auto index = static_cast<std::uint32_t>(psn_distance(entry.first, packet.sequence));
+  const bool last = index + 1 == entry.packets;
+  const std::uint64_t offset = std::uint64_t{index} * engine_.mtu_bytes;
+  const std::uint64_t expected = last ? entry.size_bytes - offset : engine_.mtu_bytes;
+  const bool ends = packet.opcode == read_response_last || packet.opcode == read_response_only;
+  if (ends != last || packet.opcode == atomic_acknowledge || payload.size() != expected) {
+    fail_front(WorkStatus::bad_response);
+    return false;
+  }
+  if (!find_parts(connection_, queue_.pieces(queue_.head()), offset, payload.size(), local_write,
+                  parts_)) {
+    fail_front(WorkStatus::local_protection_error);
+    return false;
+  }
+  scatter(connection_, parts_, payload);
+  return true;
+}
+
+// The answer to an atomic, an ATOMIC_WRITE or a FLUSH.
+bool Requester::take_value(const SendEntry& entry, const Packet& packet) {
+  const PacketOpcode expected =
+      entry.brings_bytes() ? PacketOpcode::atomic_acknowledge : PacketOpcode::read_response_only;
+  if (packet.opcode != expected || packet.payload_bytes != 0) {
+    fail_front(WorkStatus::bad_response);
+    return false;
+  }
+  if (!entry.brings_bytes()) {
+    return true;
+  }
+  if (!find_parts(connection_, queue_.pieces(queue_.head()), 0, word_bytes, local_write, parts_)) {
+    fail_front(WorkStatus::local_protection_error);
+    return false;
+  }
+  scatter(connection_, parts_, object_bytes(packet.value_before));
+  return true;
+}
+
+// --- Losses ---
+
+void Requester::go_back() {
+  next_ = oldest_;
+  cursor_ = queue_.head();
+}
+
+// Of many packets that show one loss, the first is enough.
+void Requester::go_back_once() {
+  if (!went_back_) {
+    go_back();
+    went_back_ = true;
+  }
+}
+
+void Requester::watch_time() {
+  deadline_ns_ = engine_.now_ns() + connection_.options.timeout_ns;
+  if (!timeout_.armed()) {
+    engine_.runtime.arm(timeout_, deadline_ns_);
+  }
+}
+
+// Progress moves the deadline and leaves the timer alone, so the time may not be up yet.
+void Requester::timed_out() {
+  if (oldest_ == newest_) {
+    return;
+  }
+  const std::uint64_t now = engine_.now_ns();
+  if (now < deadline_ns_) {
+    engine_.runtime.arm(timeout_, deadline_ns_);
+    return;
+  }
+  if (retries_ >= connection_.options.retry_count) {
+    give_up();
+    return;
+  }
+  ++retries_;
+  went_back_ = false;
+  go_back();
+  deadline_ns_ = now + connection_.options.timeout_ns;
+  engine_.runtime.arm(timeout_, deadline_ns_);
+}
+
+}  // namespace remora::fabric::nic

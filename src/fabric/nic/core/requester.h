@@ -1,0 +1,144 @@
+// Requester: the sending half of a queue pair. It turns posted requests into packets and the peer's
+// answers into completions, in order; what gets lost it sends again.
+//
+// Every request has its sequence numbers from the moment it is posted: one for each packet, of the
+// request or, for a READ, of the response. Three of them tell all:
+//
+//   oldest_   the first that the peer has not acknowledged, or answered
+//   next_     the first to be sent now; goes back to oldest_ when something was lost
+//   newest_   the first that was never sent
+//
+// One thread, no allocation. It fails once; the queue pair asks failed() after every call.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/nic/core/engine.h"
+#include "fabric/nic/core/pieces.h"
+#include "fabric/nic/core/send_queue.h"
+#include "runtime/timer.h"
+
+namespace remora::fabric::nic {
+
+class Requester {
+ public:
+  // Called after a timer of the requester has done something: what is to be sent is sent, and a
+  // failure is dealt with.
+  class Owner {
+   public:
+    virtual void settle() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Requester(Owner& owner, Connection& connection, SendQueue& queue)
+      : owner_(owner),
+        connection_(connection),
+        engine_(connection.engine),
+        queue_(queue),
+        timeout_(*this),
+        pause_(*this) {}
+  Requester(const Requester&) = delete;
+  Requester& operator=(const Requester&) = delete;
+
+  // A new connection, whose first packet has this number.
+  void start(PacketSequence first);
+  // Nothing is sent or awaited from here on.
+  void stop();
+
+  // The request that was pushed last gets its sequence numbers.
+  void number(SendEntry& entry);
+
+  // Sends what the window, the wire and the order of things allow; true if the wire had no room.
+  bool transmit();
+
+  // From the peer. Both complete requests; what comes to be sent is sent by the next transmit.
+  void handle_acknowledge(const Packet& packet);
+  void handle_response(const Packet& packet, ConstBytes payload);
+
+  // The peer's queue pair is not connected yet, or gone.
+  void peer_not_ready(std::uint8_t rnr_code);
+  void peer_gone() { peer_gone_ = true; }
+
+  // Whether this packet was sent and not acknowledged.
+  bool is_outstanding(PacketSequence sequence) const {
+    return psn_distance(oldest_, sequence) >= 0 && psn_distance(sequence, newest_) > 0;
+  }
+
+  bool failed() const { return failed_; }
+  // Nothing more will come from the peer: the oldest request fails with retry_exceeded.
+  void give_up();
+
+ private:
+  class Timeout final : public Timer {
+   public:
+    explicit Timeout(Requester& requester) : requester_(requester) {}
+    void expire() override {
+      requester_.timed_out();
+      requester_.owner_.settle();
+    }
+
+   private:
+    Requester& requester_;
+  };
+  class Pause final : public Timer {
+   public:
+    explicit Pause(Requester& requester) : requester_(requester) {}
+    void expire() override { requester_.owner_.settle(); }
+
+   private:
+    Requester& requester_;
+  };
+
+  // Sending.
+  bool may_begin(SendEntry& entry);
+  WorkStatus check(const SendEntry& entry);
+  enum class Sent : std::uint8_t { yes, no_room, refused };
+  Sent send_one(SendEntry& entry);
+  Sent send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset);
+  Sent send_request(const SendEntry& entry, Packet& packet, std::uint64_t offset);
+  void advance(const SendEntry& entry, std::uint32_t packets);
+  bool wants_acknowledge(bool last);
+
+  // Answers.
+  bool acknowledge_before(PacketSequence sequence);
+  void progressed(PacketSequence oldest);
+  void complete_front(std::uint32_t size_bytes);
+  void fail_front(WorkStatus status);
+  void wait_for_receive(std::uint8_t code);
+  bool take_read(const SendEntry& entry, const Packet& packet, ConstBytes payload);
+  bool take_value(const SendEntry& entry, const Packet& packet);
+
+  // Losses.
+  void go_back();
+  void go_back_once();
+  void watch_time();
+  void timed_out();
+
+  Owner& owner_;
+  Connection& connection_;
+  Engine& engine_;
+  SendQueue& queue_;
+
+  PacketSequence posted_ = 0;  // behind all that is posted
+  PacketSequence oldest_ = 0;
+  PacketSequence next_ = 0;
+  PacketSequence newest_ = 0;
+  std::uint32_t cursor_ = 0;   // the entry that next_ belongs to
+  std::uint32_t reads_ = 0;    // sent and not answered: READs, atomics, FLUSHes
+  std::uint32_t unasked_ = 0;  // packets since an acknowledgement was asked for
+
+  std::uint8_t retries_ = 0;
+  std::uint8_t rnr_retries_ = 0;
+  bool went_back_ = false;  // since the last progress
+  bool running_ = false;
+  bool peer_gone_ = false;
+  bool failed_ = false;
+  std::uint64_t deadline_ns_ = 0;
+  Timeout timeout_;
+  Pause pause_;  // armed while the peer has no receive
+  Parts parts_;
+};
+
+}  // namespace remora::fabric::nic

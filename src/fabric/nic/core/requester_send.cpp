@@ -1,0 +1,211 @@
+// The requester's way out: from posted requests to packets.
+#include <algorithm>
+
+#include "base/racy_copy.h"
+#include "fabric/nic/core/requester.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+bool is_last(const SendEntry& entry, std::uint64_t offset, std::uint32_t mtu_bytes) {
+  return offset + mtu_bytes >= entry.size_bytes;
+}
+
+PacketOpcode send_opcode(bool first, bool last, bool imm) {
+  using enum PacketOpcode;
+  if (last) {
+    return first ? (imm ? send_only_imm : send_only) : (imm ? send_last_imm : send_last);
+  }
+  return first ? send_first : send_middle;
+}
+
+PacketOpcode write_opcode(bool first, bool last, bool imm) {
+  using enum PacketOpcode;
+  if (last) {
+    return first ? (imm ? write_only_imm : write_only) : (imm ? write_last_imm : write_last);
+  }
+  return first ? write_first : write_middle;
+}
+
+}  // namespace
+
+void Requester::number(SendEntry& entry) {
+  const std::uint32_t mtu = engine_.mtu_bytes;
+  const bool one = entry.opcode > Opcode::read || entry.size_bytes <= mtu ||
+                   entry.size_bytes > engine_.max_message_bytes;  // which is never sent
+  entry.first = posted_;
+  entry.packets = one ? 1 : (entry.size_bytes - 1) / mtu + 1;
+  posted_ = psn_add(posted_, entry.packets);
+}
+
+bool Requester::transmit() {
+  if (peer_gone_ && !queue_.empty()) {
+    give_up();
+  }
+  while (running_ && cursor_ != queue_.tail() && !pause_.armed() &&
+         psn_distance(oldest_, next_) < limits::unacknowledged_packets) {
+    SendEntry& entry = queue_.at(cursor_);
+    if (entry.failure == WorkStatus::success && next_ == newest_ && next_ == entry.first &&
+        !may_begin(entry)) {
+      return false;
+    }
+    if (entry.failure == WorkStatus::success) {
+      const Sent sent = send_one(entry);
+      if (sent == Sent::no_room) {
+        return true;
+      }
+      if (sent == Sent::yes) {
+        continue;
+      }
+      entry.failure = WorkStatus::local_protection_error;
+    }
+    if (cursor_ == queue_.head()) {
+      fail_front(entry.failure);
+    }
+    return false;  // what comes before it completes first
+  }
+  return false;
+}
+
+// A request that waits for its turn; one that can never be sent is marked.
+bool Requester::may_begin(SendEntry& entry) {
+  if (entry.fence && reads_ != 0) {
+    return false;
+  }
+  if (entry.is_answered() && reads_ >= connection_.options.reads_in_flight) {
+    return false;
+  }
+  entry.failure = check(entry);
+  return true;
+}
+
+WorkStatus Requester::check(const SendEntry& entry) {
+  if (entry.opcode != Opcode::flush && entry.size_bytes > engine_.max_message_bytes) {
+    return WorkStatus::local_length_error;
+  }
+  if (entry.packets == 1 && !entry.brings_bytes()) {
+    return WorkStatus::success;  // its pieces are checked when its only packet is filled
+  }
+  const AccessFlags rights = entry.brings_bytes() ? local_write : local_read;
+  return allows_all(connection_, queue_.pieces(cursor_), rights)
+             ? WorkStatus::success
+             : WorkStatus::local_protection_error;
+}
+
+Requester::Sent Requester::send_one(SendEntry& entry) {
+  Packet packet;
+  packet.queue_pair = connection_.peer;
+  packet.sequence = next_;
+  const auto index = static_cast<std::uint64_t>(psn_distance(entry.first, next_));
+  const std::uint64_t offset = index * engine_.mtu_bytes;
+  return entry.is_answered() ? send_request(entry, packet, offset)
+                             : send_data(entry, packet, offset);
+}
+
+Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset) {
+  const bool last = is_last(entry, offset, engine_.mtu_bytes);
+  const bool imm = entry.opcode == Opcode::send_imm || entry.opcode == Opcode::write_imm;
+  const bool is_write = entry.opcode == Opcode::write || entry.opcode == Opcode::write_imm;
+  packet.opcode =
+      is_write ? write_opcode(offset == 0, last, imm) : send_opcode(offset == 0, last, imm);
+  packet.payload_bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(engine_.mtu_bytes, entry.size_bytes - offset));
+  packet.immediate = imm && last ? entry.immediate : 0;
+  packet.solicited = entry.solicited && last && (imm || !is_write);
+  packet.acknowledge_request = wants_acknowledge(last);
+  if (is_write && offset == 0) {
+    packet.address = entry.remote.address;
+    packet.key = entry.remote.key;
+    packet.length = entry.size_bytes;
+  }
+  if (!entry.inline_data && !find_parts(connection_, queue_.pieces(cursor_), offset,
+                                        packet.payload_bytes, local_read, parts_)) {
+    return Sent::refused;
+  }
+  Bytes payload;
+  if (!engine_.begin(connection_.link, packet, payload)) {
+    return Sent::no_room;
+  }
+  if (entry.inline_data) {
+    racy_copy(payload, queue_.inline_bytes(cursor_).subspan(offset, payload.size()));
+  } else {
+    gather(parts_, payload);
+  }
+  unasked_ = packet.acknowledge_request ? 0 : unasked_ + 1;
+  advance(entry, 1);
+  return Sent::yes;
+}
+
+// Requests that are answered by a response take one packet. A READ that was answered in part asks
+// for the rest.
+Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
+                                        std::uint64_t offset) {
+  packet.address = entry.remote.address + offset;
+  packet.key = entry.remote.key;
+  packet.acknowledge_request = true;
+  switch (entry.opcode) {
+    case Opcode::read:
+      packet.opcode = PacketOpcode::read_request;
+      packet.length = static_cast<std::uint32_t>(entry.size_bytes - offset);
+      break;
+    case Opcode::compare_swap:
+      packet.opcode = PacketOpcode::compare_swap;
+      packet.swap_or_add = entry.operand;
+      packet.compare = entry.compare;
+      break;
+    case Opcode::fetch_add:
+      packet.opcode = PacketOpcode::fetch_add;
+      packet.swap_or_add = entry.operand;
+      break;
+    case Opcode::atomic_write:
+      packet.opcode = PacketOpcode::atomic_write;
+      packet.length = word_bytes;
+      packet.payload_bytes = word_bytes;
+      break;
+    default:
+      packet.opcode = PacketOpcode::flush;
+      packet.length = entry.size_bytes;
+      packet.flush_placement = static_cast<std::uint8_t>(entry.flush_placement);
+      packet.flush_select = static_cast<std::uint8_t>(entry.flush_select);
+      break;
+  }
+  Bytes payload;
+  if (!engine_.begin(connection_.link, packet, payload)) {
+    return Sent::no_room;
+  }
+  if (!payload.empty()) {
+    store(payload.data(), entry.operand);
+  }
+  unasked_ = 0;
+  const auto index = static_cast<std::uint32_t>(psn_distance(entry.first, next_));
+  reads_ += next_ == newest_ ? 1U : 0U;
+  advance(entry, entry.packets - index);
+  return Sent::yes;
+}
+
+// A packet went out that stands for so many sequence numbers.
+void Requester::advance(const SendEntry& entry, std::uint32_t packets) {
+  engine_.commit();
+  const bool idle = oldest_ == newest_;
+  if (next_ != newest_) {
+    ++engine_.counters.retransmissions;
+  } else if (next_ == entry.first) {
+    engine_.wire.charge(Wire::Cost::work_request, 1);
+  }
+  next_ = psn_add(next_, packets);
+  if (psn_distance(newest_, next_) > 0) {
+    newest_ = next_;
+  }
+  if (next_ == entry.end()) {
+    ++cursor_;
+  }
+  if (idle && !engine_.lossless && connection_.options.timeout_ns != 0) {
+    watch_time();
+  }
+}
+
+bool Requester::wants_acknowledge(bool last) {
+  return last || unasked_ + 1 >= limits::packets_per_acknowledgement;
+}
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,129 @@
+// Responder: the receiving half of a queue pair. It executes the peer's requests in order, once
+// each, and answers them in order. Requests that are answered by a response (READ, atomics,
+// ATOMIC_WRITE, FLUSH) are remembered, so that a repeated one is answered again without being
+// executed again.
+//
+// While a FLUSH waits for the medium, or an atomic for room on the wire, later requests are turned
+// away; a NAK then asks for them again. So nothing of theirs has to be kept.
+//
+// One thread, no allocation after start. It fails once; the queue pair asks failed() after every
+// call, and lets a failed one go on answering: the peer must learn why.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/nic/core/engine.h"
+#include "fabric/nic/core/pieces.h"
+#include "fabric/nic/core/receive_queue.h"
+
+namespace remora::fabric::nic {
+
+class Responder {
+ public:
+  Responder(Connection& connection, ReceiveQueue& queue)
+      : connection_(connection), engine_(connection.engine), queue_(queue) {}
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
+
+  // A new connection; the peer's first packet has this number.
+  void start(PacketSequence first);
+  // Nothing is executed or answered from here on.
+  void stop();
+
+  void handle_request(const Packet& packet, ConstBytes payload);
+
+  // Sends what is owed to the peer; true if some of it is left.
+  bool respond();
+
+  bool failed() const { return failed_; }
+  // Whether the failure was a key, bound or right that the peer does not have.
+  bool was_violated() const { return failed_ && reason_ == syndrome_nak_access; }
+  // Whether a FLUSH waits for the medium.
+  bool awaits_persistence() const { return waiting_; }
+
+ private:
+  enum class Message : std::uint8_t { none, send, write };
+  enum class Owed : std::uint8_t { nothing, acknowledge, sequence, receive, reason };
+
+  // A request that is answered by a response.
+  struct Resource {
+    PacketOpcode opcode = PacketOpcode::read_request;
+    PacketSequence first = 0;
+    PacketSequence begin = 0;   // where the answer begins: later than first in a repeated READ
+    PacketSequence next = 0;    // READ: the next packet of the answer
+    std::uint32_t packets = 0;  // none: not in use
+    std::uint32_t length = 0;
+    RemoteKey key = 0;
+    std::uint64_t address = 0;
+    std::uint64_t operand = 0;
+    std::uint64_t compare = 0;
+    std::uint64_t value_before = 0;
+    std::uint64_t give_up_ns = 0;
+    Ticket ticket = {};
+    FlushPlacement placement = FlushPlacement::visibility;
+    bool whole_region = false;
+    bool executed = false;
+    bool answered = false;  // once at least
+    bool owed = false;
+  };
+  enum class Answer : std::uint8_t { sent, later, refused };
+
+  // Requests (responder.cpp).
+  void execute(const Packet& packet, ConstBytes payload);
+  void execute_send(const Packet& packet, ConstBytes payload);
+  void execute_write(const Packet& packet, ConstBytes payload);
+  bool begin_write(const Packet& packet);
+  bool is_placed_well(bool first, bool last, Message kind, std::size_t size_bytes) const;
+  void finish_message(const Packet& packet, Opcode opcode);
+  void fail_receive(WorkStatus status, std::uint8_t reason);
+  void accept(const Packet& packet, std::uint32_t packets = 1);
+  void no_receive();
+  void refuse(std::uint8_t reason);
+  void owe(Owed what) { owed_ = owed_ < what ? what : owed_; }
+  Reach reach(std::uint64_t address, RemoteKey key, std::uint64_t size, AccessFlags rights) const;
+  bool allows(const Reach& reach) const;
+
+  // Requests that are answered by a response (responder_answer.cpp).
+  void remember(const Packet& packet, ConstBytes payload);
+  std::uint8_t check(const Packet& packet) const;
+  Resource* find(PacketSequence sequence);
+  void repeat(const Packet& packet);
+  bool is_busy() const;
+  bool answer_all();
+  void drop_answers();
+  Answer answer(Resource& resource);
+  Answer answer_read(Resource& resource);
+  Answer answer_one(Resource& resource);
+  Answer execute_resource(Resource& resource);
+  Answer begin_flush(Resource& resource);
+  Answer await_flush(Resource& resource);
+  bool send_owed();
+  bool send_syndrome(PacketSequence sequence, std::uint8_t syndrome);
+
+  Connection& connection_;
+  Engine& engine_;
+  ReceiveQueue& queue_;
+
+  PacketSequence expected_ = 0;
+  std::uint32_t messages_ = 0;  // executed
+  Message message_ = Message::none;
+  std::uint32_t message_bytes_ = 0;  // received of this message
+  std::uint32_t write_length_ = 0;
+  std::uint64_t write_address_ = 0;
+  RemoteKey write_key_ = 0;
+
+  Owed owed_ = Owed::nothing;
+  std::uint8_t reason_ = 0;   // of the failure, as a syndrome
+  bool asked_again_ = false;  // a NAK for expected_ went out, or is owed
+  bool failed_ = false;
+  bool running_ = false;
+  bool waiting_ = false;
+
+  std::vector<Resource> resources_;   // a ring
+  std::uint32_t remembered_ = 0;      // resources ever used
+  std::uint32_t owed_resources_ = 0;  // of them, to be answered
+  Parts parts_;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,391 @@
+// The responder's answers: acknowledgements, and the responses to READ, atomics, ATOMIC_WRITE and
+// FLUSH.
+#include <algorithm>
+
+#include "fabric/nic/core/responder.h"
+#include "fabric/nic/core/rnr_timer.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+using enum PacketOpcode;
+
+bool is_aligned(std::uint64_t address) {
+  return address % word_bytes == 0;
+}
+
+bool is_persistence(const Packet& packet) {
+  return (packet.flush_placement & static_cast<std::uint8_t>(FlushPlacement::persistence)) != 0;
+}
+
+PacketOpcode read_opcode(bool first, bool last) {
+  if (last) {
+    return first ? read_response_only : read_response_last;
+  }
+  return first ? read_response_first : read_response_middle;
+}
+
+}  // namespace
+
+// --- Requests ---
+
+// The syndrome for a request that is not to be executed, or that of an acknowledgement.
+std::uint8_t Responder::check(const Packet& packet) const {
+  AccessFlags rights = 0;
+  std::uint64_t size = packet.length;
+  switch (packet.opcode) {
+    case read_request:
+      rights = remote_read;
+      break;
+    case compare_swap:
+    case fetch_add:
+      rights = remote_atomic;
+      size = word_bytes;
+      break;
+    case atomic_write:
+      rights = remote_write;
+      size = word_bytes;
+      break;
+    case flush:
+      rights = is_persistence(packet) ? flush_persistence : flush_visibility;
+      break;
+    default:
+      return syndrome_nak_invalid_request;
+  }
+  const bool is_word = packet.opcode != read_request && packet.opcode != flush;
+  if (is_word && !is_aligned(packet.address)) {
+    return syndrome_nak_invalid_request;
+  }
+  if (packet.opcode == flush) {
+    if (packet.flush_placement == 0 || packet.flush_placement > 3 || packet.flush_select > 1) {
+      return syndrome_nak_invalid_request;
+    }
+    if (packet.flush_select == static_cast<std::uint8_t>(FlushSelect::region)) {
+      const RegisteredMemory* memory = engine_.memory.find(connection_.domain, packet.key);
+      const AccessFlags granted =
+          memory == nullptr ? 0 : memory->access & connection_.options.remote_access;
+      return (rights & ~granted) == 0 ? syndrome_acknowledge : syndrome_nak_access;
+    }
+  }
+  if (size == 0 || allows(reach(packet.address, packet.key, size, rights))) {
+    return size > engine_.max_message_bytes && packet.opcode == read_request
+               ? syndrome_nak_invalid_request
+               : syndrome_acknowledge;
+  }
+  return syndrome_nak_access;
+}
+
+// Takes a request that is answered by a response. It is executed when its answer's turn comes.
+void Responder::remember(const Packet& packet, ConstBytes payload) {
+  if (const std::uint8_t verdict = check(packet); verdict != syndrome_acknowledge) {
+    refuse(verdict);
+    return;
+  }
+  Resource& resource = resources_[remembered_ % resources_.size()];
+  if (resource.owed && !resource.answered) {
+    refuse(syndrome_nak_invalid_request);  // more at a time than was agreed
+    return;
+  }
+  const bool unanswered = owed_ == Owed::acknowledge && owed_resources_ == 0;
+  const PacketSequence before = psn_add(expected_, sequence_mask);
+  // Within what was agreed, the peer has the answer of the oldest: it needs no repetition.
+  owed_resources_ -= resource.owed ? 1U : 0U;
+  resource = {.opcode = packet.opcode,
+              .first = packet.sequence,
+              .begin = packet.sequence,
+              .next = packet.sequence,
+              .packets = 1,
+              .length = packet.length,
+              .key = packet.key,
+              .address = packet.address,
+              .operand = packet.swap_or_add,
+              .compare = packet.compare,
+              .placement =
+                  is_persistence(packet) ? FlushPlacement::persistence : FlushPlacement::visibility,
+              .whole_region = packet.flush_select != 0,
+              .owed = true};
+  if (packet.opcode == read_request && packet.length > engine_.mtu_bytes) {
+    resource.packets = (packet.length - 1) / engine_.mtu_bytes + 1;
+  } else if (packet.opcode == atomic_write) {
+    std::byte word[word_bytes];
+    std::copy(payload.begin(), payload.end(), word);
+    resource.operand = load<std::uint64_t>(word);
+  }
+  ++remembered_;
+  ++owed_resources_;
+  expected_ = psn_add(expected_, resource.packets);
+  ++messages_;
+  // Its answer acknowledges all before it; where it has to wait, they do not.
+  if (answer_all() && unanswered && send_syndrome(before, syndrome_acknowledge)) {
+    owed_ = Owed::nothing;
+  }
+}
+
+// The newest first: after 2^24 packets an old one could have the same number.
+Responder::Resource* Responder::find(PacketSequence sequence) {
+  const auto count = static_cast<std::uint32_t>(resources_.size());
+  for (std::uint32_t back = 1; back <= count && back <= remembered_; ++back) {
+    Resource& resource = resources_[(remembered_ - back) % count];
+    const std::int32_t into = psn_distance(resource.first, sequence);
+    if (into >= 0 && into < static_cast<std::int32_t>(resource.packets)) {
+      return &resource;
+    }
+  }
+  return nullptr;
+}
+
+// A request that came before. SEND and WRITE are acknowledged again; the others are answered again,
+// a READ from memory, the rest from what is remembered.
+void Responder::repeat(const Packet& packet) {
+  if (packet.opcode < read_request) {
+    owe(Owed::acknowledge);
+    return;
+  }
+  Resource* resource = find(packet.sequence);
+  const bool is_read = packet.opcode == read_request;
+  const bool known = resource != nullptr && resource->opcode == packet.opcode &&
+                     (is_read || resource->first == packet.sequence);
+  if (!known) {
+    ++engine_.counters.packets_dropped;
+    return;
+  }
+  if (is_read) {
+    resource->begin = resource->next = packet.sequence;
+  }
+  owed_resources_ += resource->owed ? 0 : 1;
+  resource->owed = true;
+}
+
+// Whether something that was taken has yet to be executed: nothing may overtake it. A READ may be
+// overtaken, in what it returns.
+bool Responder::is_busy() const {
+  if (owed_resources_ == 0) [[likely]] {
+    return false;
+  }
+  for (const Resource& resource : resources_) {
+    if (resource.owed && !resource.executed && resource.opcode != read_request) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- Answers ---
+
+bool Responder::respond() {
+  return running_ && (answer_all() || send_owed());
+}
+
+// Oldest first; true if an answer has to wait.
+bool Responder::answer_all() {
+  const auto count = static_cast<std::uint32_t>(resources_.size());
+  for (std::uint32_t i = 0; i < count && owed_resources_ != 0; ++i) {
+    Resource& resource = resources_[(remembered_ + i) % count];
+    if (!resource.owed) {
+      continue;
+    }
+    const Answer answered = answer(resource);
+    if (answered == Answer::later) {
+      return true;
+    }
+    if (answered == Answer::refused) {
+      expected_ = resource.next;  // the failure is that of this request
+      drop_answers();
+      return false;
+    }
+    resource.owed = false;
+    resource.answered = true;
+    --owed_resources_;
+    if (owed_ == Owed::acknowledge && psn_add(resource.first, resource.packets) == expected_) {
+      owed_ = Owed::nothing;
+    }
+  }
+  return false;
+}
+
+void Responder::drop_answers() {
+  owed_resources_ = 0;
+  waiting_ = false;
+  for (Resource& resource : resources_) {
+    resource.owed = false;
+  }
+}
+
+Responder::Answer Responder::answer(Resource& resource) {
+  if (resource.opcode == read_request) {
+    return answer_read(resource);
+  }
+  if (!resource.executed) {
+    if (const Answer executed = execute_resource(resource); executed != Answer::sent) {
+      return executed;
+    }
+    resource.executed = true;
+  }
+  return answer_one(resource);
+}
+
+Responder::Answer Responder::answer_read(Resource& resource) {
+  const std::uint32_t mtu = engine_.mtu_bytes;
+  const PacketSequence end = psn_add(resource.first, resource.packets);
+  for (std::uint32_t sent = 0; resource.next != end; ++sent) {
+    if (sent == limits::responses_per_turn) {
+      return Answer::later;
+    }
+    const auto index = static_cast<std::uint32_t>(psn_distance(resource.first, resource.next));
+    const std::uint64_t offset = std::uint64_t{index} * mtu;
+    const std::uint64_t size = std::min<std::uint64_t>(mtu, resource.length - offset);
+    const std::byte* from = nullptr;
+    if (size != 0) {
+      from = engine_.translate(reach(resource.address + offset, resource.key, size, remote_read));
+      if (from == nullptr) {
+        refuse(syndrome_nak_access);
+        return Answer::refused;
+      }
+    }
+    Packet packet;
+    packet.opcode = read_opcode(resource.next == resource.begin, index + 1 == resource.packets);
+    packet.queue_pair = connection_.peer;
+    packet.sequence = resource.next;
+    packet.payload_bytes = static_cast<std::uint32_t>(size);
+    if (packet.opcode != read_response_middle) {
+      packet.syndrome = syndrome_acknowledge;
+      packet.message_count = messages_ & sequence_mask;
+    }
+    Bytes payload;
+    if (!engine_.begin(connection_.link, packet, payload)) {
+      return Answer::later;
+    }
+    if (size != 0) {
+      engine_.dma.read(connection_.number, payload, from);
+    }
+    engine_.dma.acknowledged(connection_.number);
+    engine_.commit();
+    resource.next = psn_add(resource.next, 1);
+  }
+  return Answer::sent;
+}
+
+Responder::Answer Responder::answer_one(Resource& resource) {
+  Packet packet;
+  const bool brings_value = resource.opcode == compare_swap || resource.opcode == fetch_add;
+  packet.opcode = brings_value ? atomic_acknowledge : read_response_only;
+  packet.queue_pair = connection_.peer;
+  packet.sequence = resource.first;
+  packet.syndrome = syndrome_acknowledge;
+  packet.message_count = messages_ & sequence_mask;
+  packet.value_before = resource.value_before;
+  Bytes payload;
+  if (!engine_.begin(connection_.link, packet, payload)) {
+    return Answer::later;
+  }
+  engine_.dma.acknowledged(connection_.number);
+  engine_.commit();
+  return Answer::sent;
+}
+
+Responder::Answer Responder::execute_resource(Resource& resource) {
+  if (resource.opcode == flush) {
+    return waiting_ ? await_flush(resource) : begin_flush(resource);
+  }
+  const bool is_plain = resource.opcode == atomic_write;
+  std::byte* word = engine_.translate(
+      reach(resource.address, resource.key, word_bytes, is_plain ? remote_write : remote_atomic));
+  if (word == nullptr) {
+    refuse(syndrome_nak_access);
+    return Answer::refused;
+  }
+  Dma& dma = engine_.dma;
+  const QpNumber qp = connection_.number;
+  if (is_plain) {
+    dma.atomic_write(qp, word, resource.operand);
+  } else if (resource.opcode == compare_swap) {
+    resource.value_before = dma.compare_swap(qp, word, resource.compare, resource.operand);
+  } else {
+    resource.value_before = dma.fetch_add(qp, word, resource.operand);
+  }
+  engine_.wire.charge(Wire::Cost::memory_write, word_bytes);
+  return Answer::sent;
+}
+
+Responder::Answer Responder::begin_flush(Resource& resource) {
+  const RegisteredMemory* memory = engine_.memory.find(connection_.domain, resource.key);
+  if (resource.length == 0 && !resource.whole_region) {
+    return Answer::sent;
+  }
+  if (memory == nullptr) {
+    refuse(syndrome_nak_access);
+    return Answer::refused;
+  }
+  const std::uint64_t offset =
+      resource.address - reinterpret_cast<std::uintptr_t>(memory->bytes.data());
+  const ConstBytes range =
+      resource.whole_region ? memory->bytes : memory->bytes.subspan(offset, resource.length);
+  resource.ticket =
+      engine_.dma.flush(connection_.number, range, resource.placement, memory->persistence);
+  if (resource.placement == FlushPlacement::visibility) {
+    return Answer::sent;
+  }
+  engine_.wire.charge(Wire::Cost::persist, range.size());
+  if (memory->persistence->persistent(resource.ticket)) {
+    return Answer::sent;
+  }
+  memory->persistence->request(resource.ticket);
+  resource.give_up_ns = engine_.now_ns() + limits::persistence_patience_ns;
+  waiting_ = true;
+  return Answer::later;
+}
+
+Responder::Answer Responder::await_flush(Resource& resource) {
+  const RegisteredMemory* memory = engine_.memory.find(connection_.domain, resource.key);
+  if (memory != nullptr && memory->persistence->persistent(resource.ticket)) {
+    waiting_ = false;
+    return Answer::sent;
+  }
+  if (memory != nullptr && engine_.now_ns() < resource.give_up_ns) {
+    return Answer::later;
+  }
+  waiting_ = false;
+  refuse(memory == nullptr ? syndrome_nak_access : syndrome_nak_operation);
+  return Answer::refused;
+}
+
+bool Responder::send_syndrome(PacketSequence sequence, std::uint8_t syndrome) {
+  Packet packet;
+  packet.opcode = acknowledge;
+  packet.syndrome = syndrome;
+  packet.queue_pair = connection_.peer;
+  packet.sequence = sequence;
+  packet.message_count = messages_ & sequence_mask;
+  Bytes payload;
+  if (!engine_.begin(connection_.link, packet, payload)) {
+    return false;
+  }
+  engine_.dma.acknowledged(connection_.number);
+  engine_.commit();
+  return true;
+}
+
+// The acknowledgement, of whatever kind, for all that has arrived. True if it could not be sent.
+bool Responder::send_owed() {
+  if (owed_ == Owed::nothing) {
+    return false;
+  }
+  std::uint8_t syndrome = syndrome_acknowledge;
+  if (owed_ == Owed::sequence) {
+    syndrome = syndrome_nak_sequence;
+  } else if (owed_ == Owed::receive) {
+    syndrome = syndrome_rnr | rnr_code(connection_.options.rnr_delay_ns);
+  } else if (owed_ == Owed::reason) {
+    syndrome = reason_;
+  }
+  const PacketSequence before = psn_add(expected_, sequence_mask);
+  if (!send_syndrome(owed_ == Owed::acknowledge ? before : expected_, syndrome)) {
+    return true;
+  }
+  engine_.counters.naks_sent += owed_ == Owed::sequence || owed_ == Owed::reason ? 1 : 0;
+  engine_.counters.rnr_naks_sent += owed_ == Owed::receive ? 1 : 0;
+  owed_ = Owed::nothing;
+  return false;
+}
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,272 @@
+#include "fabric/nic/packet/packet.h"
+
+#include <array>
+#include <cstring>
+
+#include "base/racy_copy.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+// Extension headers, in the order in which they follow the base header, and what the payload may
+// be.
+enum Part : std::uint8_t {
+  feth = 1 << 0,
+  reth = 1 << 1,
+  atomic_eth = 1 << 2,
+  aeth = 1 << 3,
+  atomic_ack = 1 << 4,
+  imm = 1 << 5,
+  ieth = 1 << 6,
+};
+
+enum class Payload : std::uint8_t { none, word, any };
+
+struct Shape {
+  bool known = false;
+  std::uint8_t parts = 0;
+  Payload payload = Payload::none;
+  std::uint8_t header_bytes = 0;
+};
+
+constexpr std::size_t base_bytes = 12;
+
+constexpr std::uint8_t size_of(std::uint8_t parts) {
+  std::size_t size = base_bytes;
+  size += (parts & feth) != 0 ? 4 : 0;
+  size += (parts & reth) != 0 ? 16 : 0;
+  size += (parts & atomic_eth) != 0 ? 28 : 0;
+  size += (parts & aeth) != 0 ? 4 : 0;
+  size += (parts & atomic_ack) != 0 ? 8 : 0;
+  size += (parts & imm) != 0 ? 4 : 0;
+  size += (parts & ieth) != 0 ? 4 : 0;
+  return static_cast<std::uint8_t>(size);
+}
+
+constexpr std::size_t opcode_count = 32;
+
+constexpr std::array<Shape, opcode_count> make_shapes() {
+  std::array<Shape, opcode_count> shapes{};
+  const auto set = [&](PacketOpcode opcode, int parts, Payload payload) {
+    const auto bits = static_cast<std::uint8_t>(parts);
+    shapes[static_cast<std::size_t>(opcode)] = {true, bits, payload, size_of(bits)};
+  };
+  using enum PacketOpcode;
+  for (const PacketOpcode plain : {send_first, send_middle, send_last, send_only, write_middle,
+                                   write_last, read_response_middle}) {
+    set(plain, 0, Payload::any);
+  }
+  for (const PacketOpcode with_imm : {send_last_imm, send_only_imm, write_last_imm}) {
+    set(with_imm, imm, Payload::any);
+  }
+  set(write_first, reth, Payload::any);
+  set(write_only, reth, Payload::any);
+  set(write_only_imm, reth | imm, Payload::any);
+  set(read_request, reth, Payload::none);
+  for (const PacketOpcode response :
+       {read_response_first, read_response_last, read_response_only}) {
+    set(response, aeth, Payload::any);
+  }
+  set(acknowledge, aeth, Payload::none);
+  set(atomic_acknowledge, aeth | atomic_ack, Payload::none);
+  set(compare_swap, atomic_eth, Payload::none);
+  set(fetch_add, atomic_eth, Payload::none);
+  set(send_last_invalidate, ieth, Payload::any);
+  set(send_only_invalidate, ieth, Payload::any);
+  set(flush, feth | reth, Payload::none);
+  set(atomic_write, reth, Payload::word);
+  return shapes;
+}
+
+constexpr std::array<Shape, opcode_count> shapes = make_shapes();
+
+constexpr std::uint16_t default_partition = 0xffff;
+constexpr std::uint16_t partition_mask = 0x7fff;  // the top bit is membership, not identity
+
+template <typename T>
+T swapped(T value) {
+  if constexpr (sizeof value == 8) {
+    return __builtin_bswap64(value);
+  } else if constexpr (sizeof value == 4) {
+    return __builtin_bswap32(value);
+  } else {
+    return __builtin_bswap16(value);
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(std::byte* at) : at_(at) {}
+  template <typename T>
+  void put(T value) {
+    if constexpr (sizeof value == 1) {
+      store(at_, value);
+    } else {
+      store(at_, swapped(value));
+    }
+    at_ += sizeof value;
+  }
+
+ private:
+  std::byte* at_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::byte* at) : at_(at) {}
+  template <typename T>
+  T take() {
+    const T value = load<T>(at_);
+    at_ += sizeof value;
+    if constexpr (sizeof value == 1) {
+      return value;
+    } else {
+      return swapped(value);
+    }
+  }
+
+ private:
+  const std::byte* at_;
+};
+
+std::uint32_t padding_of(std::size_t payload_bytes) {
+  return static_cast<std::uint32_t>(-payload_bytes & 3);
+}
+
+void put_extensions(Writer writer, const Packet& packet, std::uint8_t parts) {
+  if ((parts & feth) != 0) {
+    writer.put(std::uint32_t{packet.flush_placement} | std::uint32_t{packet.flush_select} << 4);
+  }
+  if ((parts & (reth | atomic_eth)) != 0) {
+    writer.put(packet.address);
+    writer.put(packet.key);
+  }
+  if ((parts & reth) != 0) {
+    writer.put(packet.length);
+  }
+  if ((parts & atomic_eth) != 0) {
+    writer.put(packet.swap_or_add);
+    writer.put(packet.compare);
+  }
+  if ((parts & aeth) != 0) {
+    writer.put(std::uint32_t{packet.syndrome} << 24 | (packet.message_count & sequence_mask));
+  }
+  if ((parts & atomic_ack) != 0) {
+    writer.put(packet.value_before);
+  }
+  if ((parts & imm) != 0) {
+    writer.put(packet.immediate);
+  }
+  if ((parts & ieth) != 0) {
+    writer.put(packet.invalidate_key);
+  }
+}
+
+void take_extensions(Reader reader, Packet& packet, std::uint8_t parts) {
+  if ((parts & feth) != 0) {
+    const auto type = reader.take<std::uint32_t>();
+    packet.flush_placement = type & 0xf;
+    packet.flush_select = type >> 4 & 0x3;
+  }
+  if ((parts & (reth | atomic_eth)) != 0) {
+    packet.address = reader.take<std::uint64_t>();
+    packet.key = reader.take<std::uint32_t>();
+  }
+  if ((parts & reth) != 0) {
+    packet.length = reader.take<std::uint32_t>();
+  }
+  if ((parts & atomic_eth) != 0) {
+    packet.swap_or_add = reader.take<std::uint64_t>();
+    packet.compare = reader.take<std::uint64_t>();
+  }
+  if ((parts & aeth) != 0) {
+    const auto word = reader.take<std::uint32_t>();
+    packet.syndrome = static_cast<std::uint8_t>(word >> 24);
+    packet.message_count = word & sequence_mask;
+  }
+  if ((parts & atomic_ack) != 0) {
+    packet.value_before = reader.take<std::uint64_t>();
+  }
+  if ((parts & imm) != 0) {
+    packet.immediate = reader.take<std::uint32_t>();
+  }
+  if ((parts & ieth) != 0) {
+    packet.invalidate_key = reader.take<std::uint32_t>();
+  }
+}
+
+bool payload_fits(Payload allowed, std::size_t size_bytes) {
+  return allowed == Payload::any || size_bytes == (allowed == Payload::word ? word_bytes : 0);
+}
+
+}  // namespace
+
+bool is_packet_opcode(std::uint8_t code) {
+  return code < opcode_count && shapes[code].known;
+}
+
+std::size_t header_bytes(PacketOpcode opcode) {
+  return shapes[static_cast<std::size_t>(opcode)].header_bytes;
+}
+
+std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes) {
+  return header_bytes(opcode) + payload_bytes + padding_of(payload_bytes);
+}
+
+Bytes encode(const Packet& packet, Bytes out) {
+  const Shape& shape = shapes[static_cast<std::size_t>(packet.opcode)];
+  const std::uint32_t padding = padding_of(packet.payload_bytes);
+  Writer writer(out.data());
+  writer.put(static_cast<std::uint8_t>(packet.opcode));
+  writer.put(static_cast<std::uint8_t>((packet.solicited ? 0x80 : 0) | padding << 4));
+  writer.put(default_partition);
+  writer.put(packet.queue_pair & sequence_mask);
+  writer.put((packet.acknowledge_request ? 0x80000000 : 0) | (packet.sequence & sequence_mask));
+  put_extensions(Writer(out.data() + base_bytes), packet, shape.parts);
+  std::memset(out.data() + shape.header_bytes + packet.payload_bytes, 0, padding);
+  return out.subspan(shape.header_bytes, packet.payload_bytes);
+}
+
+bool parse(ConstBytes bytes, Parsed& out) {
+  std::byte headers[largest_header_bytes];
+  if (bytes.size() >= largest_header_bytes) [[likely]] {
+    racy_copy(headers, bytes.first<largest_header_bytes>());
+  } else if (bytes.size() >= base_bytes) {
+    racy_copy(headers, bytes);
+  } else {
+    return false;
+  }
+  Reader reader(headers);
+  const auto code = reader.take<std::uint8_t>();
+  const auto flags = reader.take<std::uint8_t>();
+  const auto partition = reader.take<std::uint16_t>();
+  const auto queue_pair = reader.take<std::uint32_t>();
+  const auto sequence = reader.take<std::uint32_t>();
+  if (!is_packet_opcode(code) || (flags & 0x0f) != 0 ||
+      (partition & partition_mask) != (default_partition & partition_mask)) {
+    return false;
+  }
+  const Shape& shape = shapes[code];
+  const std::size_t padding = flags >> 4 & 3;
+  if (bytes.size() < shape.header_bytes + padding) {
+    return false;
+  }
+  const std::size_t payload_bytes = bytes.size() - shape.header_bytes - padding;
+  if ((payload_bytes + padding) % 4 != 0 || payload_bytes > UINT32_MAX ||
+      !payload_fits(shape.payload, payload_bytes)) {
+    return false;
+  }
+  Packet& packet = out.packet;
+  packet = Packet{};
+  packet.opcode = static_cast<PacketOpcode>(code);
+  packet.solicited = (flags & 0x80) != 0;
+  packet.acknowledge_request = (sequence & 0x80000000) != 0;
+  packet.queue_pair = queue_pair & sequence_mask;
+  packet.sequence = sequence & sequence_mask;
+  packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+  take_extensions(Reader(headers + base_bytes), packet, shape.parts);
+  out.payload = bytes.subspan(shape.header_bytes, payload_bytes);
+  return true;
+}
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,125 @@
+// Packets of the reliable connection, as RoCEv2 has them between the UDP header and the ICRC: a
+// base header, extension headers by opcode, payload, padding to four bytes. Numbers are big-endian.
+//
+//   BTH          opcode 1, SE/M/pad/version 1, partition 2, 0 1, queue pair 3, A 1, sequence 3
+//   RETH         address 8, key 4, length 4
+//   AtomicETH    address 8, key 4, swap or add 8, compare 8
+//   AETH         syndrome 1, message sequence 3
+//   AtomicAckETH value from before 8
+//   ImmDt, IETH  4
+//   FETH         flush type 4
+//
+// The parser takes bytes from outside: it may be handed anything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "fabric/types.h"
+
+namespace remora::fabric::nic {
+
+enum class PacketOpcode : std::uint8_t {
+  send_first = 0x00,
+  send_middle = 0x01,
+  send_last = 0x02,
+  send_last_imm = 0x03,
+  send_only = 0x04,
+  send_only_imm = 0x05,
+  write_first = 0x06,
+  write_middle = 0x07,
+  write_last = 0x08,
+  write_last_imm = 0x09,
+  write_only = 0x0a,
+  write_only_imm = 0x0b,
+  read_request = 0x0c,
+  read_response_first = 0x0d,
+  read_response_middle = 0x0e,
+  read_response_last = 0x0f,
+  read_response_only = 0x10,
+  acknowledge = 0x11,
+  atomic_acknowledge = 0x12,
+  compare_swap = 0x13,
+  fetch_add = 0x14,
+  send_last_invalidate = 0x16,
+  send_only_invalidate = 0x17,
+  flush = 0x1c,
+  atomic_write = 0x1d,
+};
+
+// Syndromes of the AETH.
+inline constexpr std::uint8_t syndrome_acknowledge = 0x1f;  // with no limit of credits
+inline constexpr std::uint8_t syndrome_rnr = 0x20;          // or-ed with the timer code
+inline constexpr std::uint8_t syndrome_nak_sequence = 0x60;
+inline constexpr std::uint8_t syndrome_nak_invalid_request = 0x61;
+inline constexpr std::uint8_t syndrome_nak_access = 0x62;
+inline constexpr std::uint8_t syndrome_nak_operation = 0x63;
+
+// On wires that lose nothing nobody sends twice, so a requester must be told that a queue pair is
+// gone or not connected yet. Such a notice is an acknowledge to a number that no queue pair has;
+// its message count is the queue pair that it tells of, its syndrome this one or an RNR, and its
+// sequence names the connection.
+inline constexpr std::uint8_t syndrome_gone = 0x7f;
+inline constexpr QpNumber notice_number = 0xffffff;
+
+// The headers of one packet. Fields that its opcode does not have are zero.
+struct Packet {
+  PacketOpcode opcode = PacketOpcode::send_only;
+  bool solicited = false;
+  bool acknowledge_request = false;
+  std::uint8_t syndrome = 0;         // AETH
+  QpNumber queue_pair = 0;           // 24 bits: of the receiver
+  PacketSequence sequence = 0;       // 24 bits
+  std::uint32_t message_count = 0;   // AETH, 24 bits
+  std::uint32_t immediate = 0;       // ImmDt
+  RemoteKey invalidate_key = 0;      // IETH
+  RemoteKey key = 0;                 // RETH, AtomicETH
+  std::uint64_t address = 0;         // RETH, AtomicETH
+  std::uint32_t length = 0;          // RETH
+  std::uint8_t flush_placement = 0;  // FETH, 4 bits: as FlushPlacement
+  std::uint8_t flush_select = 0;     // FETH, 2 bits: as FlushSelect
+  std::uint64_t swap_or_add = 0;     // AtomicETH
+  std::uint64_t compare = 0;         // AtomicETH
+  std::uint64_t value_before = 0;    // AtomicAckETH
+  std::uint32_t payload_bytes = 0;   // without padding
+
+  friend bool operator==(const Packet&, const Packet&) = default;
+};
+
+inline constexpr std::size_t largest_header_bytes = 40;
+inline constexpr std::size_t largest_padding_bytes = 3;
+
+// Whether this opcode exists, and how many bytes its headers take.
+bool is_packet_opcode(std::uint8_t code);
+std::size_t header_bytes(PacketOpcode opcode);
+
+// What a packet takes in all.
+std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes);
+
+// Writes headers and padding to `out`, which is packet_bytes large; returns the place of the
+// payload, for the caller to fill.
+Bytes encode(const Packet& packet, Bytes out);
+
+struct Parsed {
+  Packet packet;
+  ConstBytes payload;  // within the bytes that were parsed
+};
+
+// The headers, copied, and where the payload lies; false when this is no packet. The bytes may
+// change while this runs: each header byte is read once.
+bool parse(ConstBytes bytes, Parsed& out);
+
+// Sequence numbers count modulo 2^24; half of them lie behind a number, half before it.
+inline constexpr std::uint32_t sequence_mask = 0xffffff;
+
+constexpr PacketSequence psn_add(PacketSequence from, std::uint32_t count) {
+  return (from + count) & sequence_mask;
+}
+
+// How far `to` lies after `from`; negative when it lies before.
+constexpr std::int32_t psn_distance(PacketSequence from, PacketSequence to) {
+  return static_cast<std::int32_t>((to - from) << 8) >> 8;
+}
+
+}  // namespace remora::fabric::nic

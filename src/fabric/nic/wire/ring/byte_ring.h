@@ -1,0 +1,249 @@
+// ByteRing: packets of any length from one producer to one consumer, through memory that two
+// processes share. Lossless and in order.
+//
+// A record is a line with the size of the packet, then the packet, in whole cache lines. It is
+// published by that size word: there is no shared producer position. The word has a line of its own
+// since a consumer that polls it would otherwise take the line away from a producer that is still
+// filling the packet. Whoever publishes a record has first cleared the size word of the place
+// behind it, so that a consumer never takes bytes of an earlier lap for a record. A packet that
+// does not fit before the end of the ring is preceded by a skip record.
+//
+// The two sides do not trust each other. Each keeps its own position in private memory, copies a
+// word of the other's once and checks the copy. A size or position that cannot be right makes the
+// ring `broken`, for good; the worst that a peer can do otherwise is to send nonsense packets.
+//
+// Sleeping. A consumer that is going to sleep says so in shared memory and looks once more; a
+// producer that has published asks for that word by a read-modify-write, so that one of the two
+// sees the other. The same holds, with the roles exchanged, for a producer that waits for room. How
+// the sleeper is woken is the owner's affair.
+//
+// One thread for each side. Nothing blocks, allocates or calls the system.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "fabric/nic/wire/ring/ring_limits.h"
+
+namespace remora::fabric::nic {
+
+// The words that both sides share beside the data, on lines of their own: pairs of lines, since
+// processors fetch those together. All zero is an empty ring.
+struct RingControl {
+  alignas(128) std::atomic<std::uint64_t> consumed;  // position of the consumer, told lazily
+  alignas(128) std::atomic<std::uint32_t> consumer_sleeps;
+  alignas(128) std::atomic<std::uint32_t> producer_sleeps;
+};
+static_assert(sizeof(RingControl) == 384);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
+
+namespace byte_ring {
+
+inline constexpr std::size_t record_header_bytes = cache_line_bytes;
+inline constexpr std::uint32_t size_of_nothing = 0;
+inline constexpr std::uint32_t size_of_skip = ~std::uint32_t{0};
+
+// What a packet takes in the ring.
+constexpr std::size_t record_bytes(std::size_t packet_bytes) {
+  return round_up(record_header_bytes + packet_bytes, cache_line_bytes);
+}
+
+// Whether a ring of this capacity can always carry packets of this size in the end.
+constexpr bool fits(std::size_t packet_bytes, std::size_t capacity_bytes) {
+  return record_bytes(packet_bytes) <= capacity_bytes / 8 * 3;
+}
+
+inline std::atomic_ref<std::uint32_t> size_word(Bytes data, std::size_t offset) {
+  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(data.data() + offset));
+}
+
+// Whether the other side said that it sleeps. It is told so once: whoever gets true wakes it. The
+// read-modify-write orders this after all that was published before.
+inline bool take_sleeper(std::atomic<std::uint32_t>& sleeps) {
+  return sleeps.fetch_add(0, std::memory_order_acq_rel) != 0 &&
+         sleeps.exchange(0, std::memory_order_acq_rel) != 0;
+}
+
+}  // namespace byte_ring
+
+class RingProducer {
+ public:
+  // `data` is a power of two in size and begins at a cache line; both outlive the producer.
+  RingProducer(RingControl& control, Bytes data, std::size_t max_packet_bytes)
+      : control_(&control), data_(data), max_packet_bytes_(max_packet_bytes) {
+    REMORA_CHECK(std::has_single_bit(data.size()) && byte_ring::fits(max_packet_bytes, data.size()),
+                 "the ring is too small for its packets");
+  }
+
+  // Room for one packet of exactly this size, to be filled in place; empty when there is none now,
+  // or the ring is broken. A second reservation replaces one that was not committed.
+  Bytes reserve(std::size_t size_bytes) {
+    REMORA_CHECK(size_bytes > 0 && size_bytes <= max_packet_bytes_, "no such packet on this ring");
+    const std::size_t record = byte_ring::record_bytes(size_bytes);
+    const std::size_t offset = tail_ & (data_.size() - 1);
+    const std::size_t to_end = data_.size() - offset;
+    skipped_bytes_ = record <= to_end ? 0 : to_end;
+    // One line more, for the cleared size word behind the record.
+    const std::size_t needed = skipped_bytes_ + record + cache_line_bytes;
+    if (broken_ || (needed > room() && !find_room(needed))) {
+      reserved_bytes_ = 0;
+      awaited_bytes_ = std::max(awaited_bytes_, needed);
+      return {};
+    }
+    reserved_bytes_ = size_bytes;
+    awaited_bytes_ = needed >= awaited_bytes_ ? 0 : awaited_bytes_;
+    const std::size_t at = skipped_bytes_ == 0 ? offset : 0;
+    return data_.subspan(at + byte_ring::record_header_bytes, size_bytes);
+  }
+
+  // Publishes what was reserved; nothing when nothing is.
+  void commit() {
+    if (reserved_bytes_ == 0) {
+      return;
+    }
+    const std::size_t mask = data_.size() - 1;
+    const std::uint64_t start = tail_ + skipped_bytes_;
+    const std::uint64_t next = start + byte_ring::record_bytes(reserved_bytes_);
+    byte_ring::size_word(data_, next & mask)
+        .store(byte_ring::size_of_nothing, std::memory_order_relaxed);
+    byte_ring::size_word(data_, start & mask)
+        .store(static_cast<std::uint32_t>(reserved_bytes_), std::memory_order_release);
+    if (skipped_bytes_ != 0) {
+      byte_ring::size_word(data_, tail_ & mask)
+          .store(byte_ring::size_of_skip, std::memory_order_release);
+    }
+    tail_ = next;
+    reserved_bytes_ = 0;
+  }
+
+  // To be asked after packets were published: whether the consumer sleeps and must be woken. Says
+  // so once.
+  bool must_wake_consumer() { return byte_ring::take_sleeper(control_->consumer_sleeps); }
+
+  // A reservation failed for lack of room, and none of its size has succeeded since.
+  bool waits_for_room() const { return awaited_bytes_ != 0; }
+  // Asks to be woken when there may be room for it. False when there is now, which ends the
+  // waiting, or when the ring is broken: then nobody was asked.
+  bool arm() {
+    control_->producer_sleeps.exchange(1, std::memory_order_acq_rel);
+    if (!find_room(awaited_bytes_) && !broken_) {
+      return true;
+    }
+    awaited_bytes_ = 0;
+    disarm();
+    return false;
+  }
+  void disarm() { control_->producer_sleeps.store(0, std::memory_order_relaxed); }
+
+  bool broken() const { return broken_; }
+
+ private:
+  std::size_t room() const { return data_.size() - static_cast<std::size_t>(tail_ - consumed_); }
+
+  // Looks at the consumer's position. It only goes forward, and never past what was published.
+  bool find_room(std::size_t needed_bytes) {
+    const std::uint64_t consumed = control_->consumed.load(std::memory_order_acquire);
+    if (broken_ || consumed - consumed_ > tail_ - consumed_) {
+      broken_ = true;
+      return false;
+    }
+    consumed_ = consumed;
+    return needed_bytes <= room();
+  }
+
+  RingControl* control_;
+  Bytes data_;
+  std::size_t max_packet_bytes_;
+  std::uint64_t tail_ = 0;          // where the next record goes
+  std::uint64_t consumed_ = 0;      // the consumer's position as last seen
+  std::size_t reserved_bytes_ = 0;  // of the open reservation
+  std::size_t skipped_bytes_ = 0;   // up to the end of the ring, before the reserved record
+  std::size_t awaited_bytes_ = 0;   // of room, by a reservation that failed
+  bool broken_ = false;
+};
+
+class RingConsumer {
+ public:
+  // As the producer's. Packets larger than `max_packet_bytes` break the ring.
+  RingConsumer(RingControl& control, Bytes data, std::size_t max_packet_bytes)
+      : control_(&control), data_(data), max_packet_bytes_(max_packet_bytes) {
+    REMORA_CHECK(std::has_single_bit(data.size()) && byte_ring::fits(max_packet_bytes, data.size()),
+                 "the ring is too small for its packets");
+  }
+
+  // The next packet, in place; empty when there is none, or the ring is broken. The span is checked
+  // and stays, but the peer may change the bytes at any time.
+  ConstBytes peek() {
+    std::uint32_t size = size_at_head();
+    if (size == byte_ring::size_of_nothing) [[likely]] {
+      // The start of the packet then comes together with its size, not after it.
+      prefetch(1);
+      prefetch(2);
+      return {};
+    }
+    if (size == byte_ring::size_of_skip && offset() != 0) {
+      head_ += data_.size() - offset();
+      size = size_at_head();
+      if (size == byte_ring::size_of_nothing) {
+        return {};
+      }
+    }
+    if (broken_ || size > max_packet_bytes_ ||
+        !within(offset() + byte_ring::record_header_bytes, size, data_.size())) {
+      broken_ = true;
+      return {};
+    }
+    peeked_bytes_ = size;
+    return data_.subspan(offset() + byte_ring::record_header_bytes, size);
+  }
+
+  // Gives the place of the packet that peek showed back. True when the producer waits for room and
+  // must be woken.
+  [[nodiscard]] bool consume() {
+    head_ += byte_ring::record_bytes(peeked_bytes_);
+    if (head_ - told_ < data_.size() / ring_limits::positions_per_lap) {
+      return false;
+    }
+    told_ = head_;
+    control_->consumed.store(head_, std::memory_order_release);
+    return byte_ring::take_sleeper(control_->producer_sleeps);
+  }
+
+  // Asks to be woken by the next packet. False when there is one now: then nobody was asked.
+  bool arm() {
+    control_->consumer_sleeps.exchange(1, std::memory_order_acq_rel);
+    if (size_at_head() == byte_ring::size_of_nothing) {
+      return true;
+    }
+    disarm();
+    return false;
+  }
+  void disarm() { control_->consumer_sleeps.store(0, std::memory_order_relaxed); }
+
+  bool broken() const { return broken_; }
+
+ private:
+  std::size_t offset() const { return head_ & (data_.size() - 1); }
+  void prefetch(std::size_t lines) const {
+    __builtin_prefetch(data_.data() + ((head_ + lines * cache_line_bytes) & (data_.size() - 1)));
+  }
+  std::uint32_t size_at_head() const {
+    return byte_ring::size_word(data_, offset()).load(std::memory_order_acquire);
+  }
+
+  RingControl* control_;
+  Bytes data_;
+  std::size_t max_packet_bytes_;
+  std::uint64_t head_ = 0;  // where the next record is
+  std::uint64_t told_ = 0;  // the position that the producer knows
+  std::size_t peeked_bytes_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,33 @@
+// Descriptor: an open file descriptor with one owner, which closes it.
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace remora::fabric::nic {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  bool open() const { return number_ >= 0; }
+  int number() const { return number_; }
+  void close() {
+    if (number_ >= 0) {
+      ::close(std::exchange(number_, -1));
+    }
+  }
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,173 @@
+#include "fabric/nic/wire/ring/host_link.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fabric/nic/wire.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+// Ring 0 leads from the connector to the listener.
+std::size_t outgoing(HostEnd end) {
+  return end == HostEnd::connector ? 0 : 1;
+}
+
+HandshakeMessage message_of(HandshakeKind kind, const HandshakeTerms& terms) {
+  return HandshakeMessage{.kind = kind, .gid = terms.gid, .shape = terms.shape};
+}
+
+}  // namespace
+
+HostLink::HostLink(HostSocket socket, SharedSegment memory, const HostPeer& peer, HostEnd end,
+                   std::uint32_t mtu_bytes)
+    : socket_(std::move(socket)),
+      memory_(std::move(memory)),
+      peer_(peer),
+      producer_(memory_.head().rings[outgoing(end)], memory_.ring_data(outgoing(end)),
+                mtu_bytes + max_header_bytes),
+      consumer_(memory_.head().rings[1 - outgoing(end)], memory_.ring_data(1 - outgoing(end)),
+                mtu_bytes + max_header_bytes) {
+  memory_.close_descriptor();
+}
+
+void HostLink::revoke() {
+  memory_.head().revoked.store(1, std::memory_order_release);
+  socket_.shut_down();
+}
+
+void HostLink::ring_bell() {
+  const std::byte bell{static_cast<std::uint8_t>(FrameKind::bell)};
+  // It fails when the peer has unread messages, which wake it as well, or is gone.
+  (void)socket_.send(ConstBytes(&bell, 1));
+}
+
+Status HostLink::send_control(ConstBytes bytes) {
+  if (bytes.size() > ring_limits::control_bytes) {
+    return Status(Code::invalid_argument, "a control message has at most " +
+                                              std::to_string(ring_limits::control_bytes) +
+                                              " bytes, this one " + std::to_string(bytes.size()));
+  }
+  std::array<std::byte, frame_bytes_max> frame;
+  frame[0] = std::byte{static_cast<std::uint8_t>(FrameKind::control)};
+  std::copy(bytes.begin(), bytes.end(), frame.begin() + 1);
+  return socket_.send(ConstBytes(frame).first(1 + bytes.size()));
+}
+
+HostLink::Control HostLink::poll_control(Bytes buffer) {
+  std::size_t size_bytes = 0;
+  const HostSocket::Got got = socket_.receive(buffer, size_bytes);
+  if (got != HostSocket::Got::message) {
+    return {got, {}};
+  }
+  const Result<Frame> frame = parse_frame(buffer.first(size_bytes));
+  if (!frame.ok()) {
+    return {HostSocket::Got::too_much, {}};
+  }
+  return {got, *frame};
+}
+
+Result<HostHandshake> HostHandshake::connect(const std::string& path, const HandshakeTerms& terms) {
+  REMORA_TRY(check_shape(terms.shape));
+  Result<HostSocket> socket = HostSocket::connect(path);
+  if (!socket.ok()) {
+    return socket.status();
+  }
+  Result<SharedSegment> memory = SharedSegment::create(terms.shape.ring_bytes);
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  const EncodedHandshake hello = encode(message_of(HandshakeKind::hello, terms));
+  REMORA_TRY(socket->send(hello.view(), memory->descriptor()));
+  memory->close_descriptor();
+  HostHandshake handshake(std::move(*socket), terms, HostEnd::connector);
+  handshake.memory_.emplace(std::move(*memory));
+  return handshake;
+}
+
+HostHandshake HostHandshake::accept(HostSocket socket, const HandshakeTerms& terms) {
+  return HostHandshake(std::move(socket), terms, HostEnd::listener);
+}
+
+Result<std::optional<HostLink>> HostHandshake::step(const Admit& admit) {
+  std::array<std::byte, handshake_bytes_max> buffer;
+  std::size_t size_bytes = 0;
+  Descriptor passed;
+  const bool listens = end_ == HostEnd::listener;
+  switch (socket_.receive(buffer, size_bytes, listens ? &passed : nullptr)) {
+    case HostSocket::Got::nothing:
+      return std::optional<HostLink>();
+    case HostSocket::Got::closed:
+      return Status(Code::closed, "the peer hung up during the handshake");
+    case HostSocket::Got::too_much: {
+      const Status reason(Code::damaged,
+                          "the peer's handshake has too many bytes or too many descriptors");
+      refuse(reason);
+      return reason;
+    }
+    case HostSocket::Got::message:
+      break;
+  }
+  const ConstBytes message = ConstBytes(buffer).first(size_bytes);
+  Result<HostLink> link =
+      listens ? welcome(message, std::move(passed), admit) : finish(message, admit);
+  if (!link.ok()) {
+    refuse(link.status());
+    return link.status();
+  }
+  return std::optional<HostLink>(std::move(*link));
+}
+
+void HostHandshake::refuse(const Status& reason) {
+  if (end_ != HostEnd::listener) {
+    return;
+  }
+  HandshakeMessage refusal = message_of(HandshakeKind::refusal, terms_);
+  refusal.code = reason.code();
+  refusal.text = reason.message();
+  // Who does not take it will see the socket close.
+  (void)socket_.send(encode(refusal).view());
+}
+
+Result<HostLink> HostHandshake::welcome(ConstBytes hello, Descriptor memory, const Admit& admit) {
+  const Result<HandshakeMessage> message = parse_handshake(hello);
+  if (!message.ok()) {
+    return message.status();
+  }
+  REMORA_TRY(judge_hello(*message, terms_.gid, terms_.shape.mtu_bytes, terms_.ring_bytes_max));
+  if (!memory.open()) {
+    return Status(Code::invalid_argument, "the hello came without shared memory");
+  }
+  const Result<HostIdentity> identity = socket_.identity();
+  if (!identity.ok()) {
+    return identity.status();
+  }
+  const HostPeer peer{message->gid, *identity};
+  REMORA_TRY(admit(peer));
+  Result<SharedSegment> adopted =
+      SharedSegment::adopt(std::move(memory), message->shape.ring_bytes);
+  if (!adopted.ok()) {
+    return adopted.status();
+  }
+  HandshakeMessage answer = message_of(HandshakeKind::welcome, terms_);
+  answer.shape = message->shape;
+  REMORA_TRY(socket_.send(encode(answer).view()));
+  return HostLink(std::move(socket_), std::move(*adopted), peer, end_, answer.shape.mtu_bytes);
+}
+
+Result<HostLink> HostHandshake::finish(ConstBytes answer, const Admit& admit) {
+  const Result<HandshakeMessage> message = parse_handshake(answer);
+  if (!message.ok()) {
+    return message.status();
+  }
+  REMORA_TRY(judge_answer(*message, terms_.gid, terms_.shape));
+  const Result<HostIdentity> identity = socket_.identity();
+  if (!identity.ok()) {
+    return identity.status();
+  }
+  const HostPeer peer{message->gid, *identity};
+  REMORA_TRY(admit(peer));
+  return HostLink(std::move(socket_), std::move(*memory_), peer, end_, terms_.shape.mtu_bytes);
+}
+
+}  // namespace remora::fabric::nic

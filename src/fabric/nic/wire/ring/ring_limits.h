@@ -1,0 +1,43 @@
+// Every bound and tuning constant of the ring wire, on one page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace remora::fabric::nic::ring_limits {
+
+// Rings: what a peer may ask for. A packet takes at most 3/8 of its ring, so that one always fits
+// into a ring whose consumer has caught up, wherever the wrap is and however lazily it says so.
+inline constexpr std::uint32_t ring_bytes_min = 4096;
+inline constexpr std::uint32_t ring_bytes_max = 16 << 20;
+inline constexpr std::uint32_t ring_bytes = 1 << 20;
+inline constexpr std::uint32_t mtu_bytes_min = 256;
+inline constexpr std::uint32_t mtu_bytes_max = 1 << 20;
+// Pieces of this size stream as fast as larger ones, and the receiver copies one out while the
+// sender fills the next.
+inline constexpr std::uint32_t mtu_bytes = 16 << 10;
+// The consumer tells its position once in this part of the ring.
+inline constexpr std::size_t positions_per_lap = 8;
+
+// Links of one wire; slots of the table take 8 bits of a LinkId, the generation the rest.
+inline constexpr std::uint32_t links_max = 256;
+inline constexpr std::uint32_t links = 64;
+// The most packets taken from one link before the next has its turn.
+inline constexpr std::size_t packets_per_link = 16;
+
+// Handshakes under way at a time, and how long each may take.
+inline constexpr std::size_t handshakes = 64;
+inline constexpr std::uint64_t handshake_ns = 2'000'000'000;
+inline constexpr int listen_backlog = 64;
+
+// Polls of the loop between two looks at the sockets (a system call), while nobody sleeps.
+inline constexpr std::uint32_t polls_per_socket_look = 128;
+// Socket events and messages of one link that one look serves.
+inline constexpr int socket_events = 32;
+inline constexpr std::size_t messages_per_look = 16;
+
+// Bytes of one control message, and of the reason in a refusal.
+inline constexpr std::size_t control_bytes = 4096;
+inline constexpr std::size_t refusal_text_bytes = 192;
+
+}  // namespace remora::fabric::nic::ring_limits

@@ -1,0 +1,185 @@
+// Packets: the part of the wire that runs while they flow. Sockets are in ring_wire_sockets.cpp.
+#include "fabric/nic/wire/ring/ring_wire.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace remora::fabric::nic {
+namespace {
+
+constexpr std::uint32_t slot_bits = 8;
+static_assert(ring_limits::links_max == 1u << slot_bits);
+
+}  // namespace
+
+LinkId RingWire::id_of(std::uint32_t index) const {
+  return slots_[index].generation << slot_bits | index;
+}
+
+const RingWire::Slot* RingWire::find_up(LinkId link) const {
+  const std::uint32_t index = link & (ring_limits::links_max - 1);
+  if (index >= slots_.size() || slots_[index].state != LinkState::up || id_of(index) != link) {
+    return nullptr;
+  }
+  return &slots_[index];
+}
+
+RingWire::Slot* RingWire::find_up(LinkId link) {
+  return const_cast<Slot*>(std::as_const(*this).find_up(link));
+}
+
+std::optional<LinkId> RingWire::link_to(const Gid& peer) const {
+  for (const std::uint32_t index : active_) {
+    const Slot& slot = slots_[index];
+    if (slot.state == LinkState::up && slot.link->peer().gid == peer) {
+      return id_of(index);
+    }
+  }
+  return {};
+}
+
+const HostPeer* RingWire::peer(LinkId link) const {
+  const Slot* slot = find_up(link);
+  return slot == nullptr ? nullptr : &slot->link->peer();
+}
+
+Bytes RingWire::reserve(LinkId link, std::size_t size_bytes) {
+  reserved_ = nullptr;
+  Slot* slot = find_up(link);
+  if (slot == nullptr) {
+    return {};
+  }
+  if (slot->link->revoked()) [[unlikely]] {
+    drop(*slot, LinkState::gone);
+    return {};
+  }
+  const Bytes room = slot->link->producer().reserve(size_bytes);
+  if (!room.empty()) [[likely]] {
+    reserved_ = slot;
+  } else if (slot->link->producer().broken()) {
+    cut_off(link);
+  }
+  return room;
+}
+
+void RingWire::commit() {
+  Slot* slot = std::exchange(reserved_, nullptr);
+  if (slot == nullptr || slot->state != LinkState::up) {
+    return;
+  }
+  slot->link->producer().commit();
+  if (!slot->flush_wanted) {
+    slot->flush_wanted = true;
+    unflushed_.push_back(static_cast<std::uint32_t>(slot - slots_.data()));
+  }
+}
+
+// Packets are visible to the peer since their commit; what is left is to wake it if it sleeps.
+void RingWire::flush() {
+  for (const std::uint32_t index : unflushed_) {
+    Slot& slot = slots_[index];
+    slot.flush_wanted = false;
+    if (slot.state == LinkState::up && slot.link->producer().must_wake_consumer()) [[unlikely]] {
+      slot.link->ring_bell();
+    }
+  }
+  unflushed_.clear();
+}
+
+std::size_t RingWire::poll(PacketSink& sink, std::size_t budget) {
+  std::size_t taken = 0;
+  for (std::size_t left = active_.size(); left > 0 && taken < budget; --left) {
+    const std::uint32_t index = active_[next_];
+    next_ = next_ + 1 < active_.size() ? next_ + 1 : 0;
+    taken += poll_link(index, sink, budget - taken);
+  }
+  if (ending_ != 0) [[unlikely]] {
+    give_back(sink);
+  }
+  return taken;
+}
+
+// A look at a place where no packet is yet costs a line transfer, and whoever answers the packet
+// before it would wait for that. So a link gives one packet at a time, and more only while each
+// poll finds as many as it may take.
+std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size_t budget) {
+  Slot& slot = slots_[index];
+  budget = std::min(budget, slot.burst);
+  for (std::size_t taken = 0; taken < budget; ++taken) {
+    if (slot.state == LinkState::gone) [[unlikely]] {
+      return taken;
+    }
+    const ConstBytes packet = slot.link->consumer().peek();
+    if (packet.empty() || (slot.state == LinkState::closing && !may_drain(slot, packet))) {
+      slot.burst = 1;
+      end_if_due(slot);
+      return taken;
+    }
+    sink.receive(id_of(index), packet);
+    // Harmless when the sink has cut the link off: its memory is still there.
+    if (slot.link->consumer().consume()) [[unlikely]] {
+      slot.link->ring_bell();
+    }
+  }
+  slot.burst = std::min(2 * budget, ring_limits::packets_per_link);
+  return budget;
+}
+
+// What a peer left is handed over, but no more than its ring holds: it may be writing on.
+bool RingWire::may_drain(Slot& slot, ConstBytes packet) {
+  const std::size_t record = byte_ring::record_bytes(packet.size());
+  const bool may = record <= slot.drain_bytes;
+  slot.drain_bytes = may ? slot.drain_bytes - record : 0;
+  return may;
+}
+
+// Called when a link has no packet.
+void RingWire::end_if_due(Slot& slot) {
+  HostLink& link = *slot.link;
+  if (slot.state == LinkState::closing || link.consumer().broken() || link.revoked()) [[unlikely]] {
+    drop(slot, LinkState::gone);
+  }
+}
+
+void RingWire::cut_off(LinkId link) {
+  if (Slot* slot = find_up(link); slot != nullptr) {
+    drop(*slot, LinkState::gone);
+  }
+}
+
+// The link is not used for sending any more; the memory stays until it is given back, since a
+// sink may be looking at a packet in it.
+void RingWire::drop(Slot& slot, LinkState state) {
+  if (slot.state == LinkState::up) {
+    ++ending_;
+    forget_descriptor(slot.link->descriptor());
+  }
+  slot.state = state;
+  slot.drain_bytes = slot.link->ring_bytes();
+  if (state == LinkState::gone) {
+    slot.link->revoke();
+  }
+}
+
+void RingWire::give_back(PacketSink& sink) {
+  for (std::size_t i = 0; i < active_.size();) {
+    const std::uint32_t index = active_[i];
+    Slot& slot = slots_[index];
+    if (slot.state != LinkState::gone) {
+      ++i;
+      continue;
+    }
+    const LinkId link = id_of(index);
+    sink.link_down(link);
+    reserved_ = nullptr;
+    slot.link.reset();
+    slot.state = LinkState::unused;
+    ++slot.generation;
+    active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
+    --ending_;
+    owner_.link_down(link);
+  }
+  next_ = 0;
+}
+
+}  // namespace remora::fabric::nic

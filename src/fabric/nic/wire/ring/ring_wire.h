@@ -1,0 +1,177 @@
+// RingWire: the wire between processes of one host. Each link is a pair of lossless rings in shared
+// memory; packets are filled and read in place, and nothing calls the system while packets flow.
+//
+// The wire is a poller of its loop. There it serves sockets: it lets peers in, hands control
+// messages to the owner and notices death. Packets and link_down reach the NIC by poll(sink,
+// budget) alone, which somebody must call in every turn: links are given back only there.
+//
+// Sleep. The wire's descriptor is readable when there is something to serve, packets and room that
+// was waited for included, once arm_wake has asked the peers. It may be asked more than once.
+//
+// Death. When a peer's process ends the kernel closes its socket; that is seen within
+// polls_per_socket_look polls, or at once by a loop that sleeps. Packets that it had committed are
+// still handed over, then comes link_down. A peer that is stopped is not dead: its rings fill up
+// and reserve gives nothing; cut_off ends that, and what it writes when it goes on reaches nobody.
+//
+// Trust. A peer can send nonsense, stop reading, or die; it can cause link_down, and no more. A gid
+// is what a peer says of itself: only that no two links have the same is sure.
+//
+// One thread, that of the loop. Nothing blocks. Links coming up allocate; packets do not.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "fabric/nic/wire.h"
+#include "fabric/nic/wire/ring/host_link.h"
+#include "fabric/nic/wire/ring/host_socket.h"
+#include "runtime/event.h"
+#include "runtime/runtime.h"
+#include "runtime/task.h"
+
+namespace remora::fabric::nic {
+
+// Whom a wire tells about its links. Its functions are called from the wire's polls, and may call
+// the wire, but not destroy it nor call its polls.
+class LinkOwner {
+ public:
+  virtual ~LinkOwner() = default;
+  // Whether a peer that has connected to the listener is welcome; it is told the reason if not.
+  virtual Status admit(const HostPeer&) { return {}; }
+  virtual void link_up(LinkId, const HostPeer&) {}
+  // After the NIC was told. The id is never used again.
+  virtual void link_down(LinkId) {}
+  // A control message; its bytes are there until this returns, and may be anything.
+  virtual void control(LinkId, ConstBytes) {}
+  // A process came to the listener and got no link.
+  virtual void refused(const Status&) {}
+};
+
+struct RingWireOptions {
+  RingShape shape = {};
+  std::uint32_t ring_bytes_max = ring_limits::ring_bytes_max;  // that a connector may ask for
+  std::uint32_t max_links = ring_limits::links;
+  std::uint64_t handshake_ns = ring_limits::handshake_ns;
+};
+
+class RingWire final : public Wire, public Poller {
+ public:
+  // A wire in this loop, with a gid of its own; loop and owner outlive it. The owner may be null.
+  static Result<std::unique_ptr<RingWire>> create(Runtime& runtime, LinkOwner* owner,
+                                                  const RingWireOptions& options = {});
+  // The links close; their peers see that. Connects that wait end with `closed`.
+  ~RingWire() override;
+
+  // Lets peers in at this path; once. Failures are those of HostListener::open.
+  Status listen(const std::string& path, mode_t mode = 0600);
+
+  // A link to the wire that listens at the path. Fails with the listener's reason, with timed_out,
+  // with in_use when there is a link to that peer already. May outlive the wire.
+  Task<Result<LinkId>> connect(std::string path);
+
+  // One message of at most ring_limits::control_bytes to the owner at the other end, in order with
+  // other messages, in no order with packets. no_space when too many are unread: try again later.
+  Status send_control(LinkId link, ConstBytes bytes);
+
+  // Who is at the other end, while the link is up.
+  const HostPeer* peer(LinkId link) const;
+  std::size_t links() const { return active_.size(); }
+
+  const char* name() const override { return "ring"; }
+  Gid gid() const override { return terms_.gid; }
+  std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
+  bool lossless() const override { return true; }
+  std::optional<LinkId> link_to(const Gid& peer) const override;
+  Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  void commit() override;
+  void flush() override;
+  std::size_t poll(PacketSink& sink, std::size_t budget) override;
+  void charge(Cost, std::uint64_t) override {}
+  void cut_off(LinkId link) override;
+
+  bool poll() override;
+  int wake_fd() const override { return epoll_.number(); }
+  bool arm_wake() override;
+
+ private:
+  enum class LinkState : std::uint8_t {
+    unused,
+    up,
+    closing,  // the peer is gone; what it had sent is still handed over
+    gone,     // to be told to the sink
+  };
+  struct Slot {
+    LinkState state = LinkState::unused;
+    bool flush_wanted = false;
+    std::uint32_t generation = 1;
+    std::size_t burst = 1;        // packets that the next poll may take
+    std::size_t drain_bytes = 0;  // of a closing link: what may still be handed over
+    std::optional<HostLink> link;
+  };
+  // A handshake under way, and the time by which it must be over.
+  struct Pending final : Timer {
+    Pending(RingWire& owner, HostHandshake shake, Completion<Result<LinkId>>* connector)
+        : wire(owner), handshake(std::move(shake)), outcome(connector) {}
+    void expire() override;
+
+    RingWire& wire;
+    HostHandshake handshake;
+    Completion<Result<LinkId>>* outcome;  // of the flow that connects; null for a listener's
+  };
+
+  RingWire(Runtime& runtime, LinkOwner& owner, const RingWireOptions& options, Descriptor epoll);
+
+  Status start_connect(const std::string& path, Completion<Result<LinkId>>& outcome);
+  Status add_pending(HostHandshake handshake, Completion<Result<LinkId>>* outcome);
+  void step_pending(Pending& pending);
+  void end_pending(Pending& pending, Result<LinkId> result);
+  void accept_some();
+  void pause_listener(bool pause);
+  Status admit(const HostPeer& peer, HostEnd end);
+  Result<LinkId> add_link(HostLink link);
+  std::optional<std::uint32_t> unused_slot() const;
+
+  bool poll_sockets();
+  void serve_socket(std::uint32_t index);
+  Status watch_descriptor(int descriptor, std::uint64_t tag);
+  void forget_descriptor(int descriptor);
+
+  LinkId id_of(std::uint32_t index) const;
+  Slot* find_up(LinkId link);
+  const Slot* find_up(LinkId link) const;
+  void drop(Slot& slot, LinkState state);
+  std::size_t poll_link(std::uint32_t index, PacketSink& sink, std::size_t budget);
+  static bool may_drain(Slot& slot, ConstBytes packet);
+  void end_if_due(Slot& slot);
+  void give_back(PacketSink& sink);
+  void disarm();
+
+  Runtime& runtime_;
+  LinkOwner& owner_;
+  const HandshakeTerms terms_;
+  const std::uint64_t handshake_ns_;
+  Descriptor epoll_;
+  std::optional<HostListener> listener_;
+  bool listener_paused_ = false;
+  std::vector<std::unique_ptr<Pending>> pending_;
+
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> active_;  // slots in use
+  std::vector<std::uint32_t> unflushed_;
+  std::size_t next_ = 0;      // in active_: whose turn it is
+  std::size_t ending_ = 0;    // links that are closing or gone
+  Slot* reserved_ = nullptr;  // where the open reservation is
+  bool armed_ = false;
+  std::uint32_t polls_to_look_ = 0;
+  std::array<std::byte, frame_bytes_max> frame_;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,24 @@
+// FarMemory as a crash memory, for worlds whose DMA works on that.
+#pragma once
+
+#include "sim/memory/crash_memory.h"
+#include "sim/memory/crash_region.h"
+#include "tests/fabric/far_memory.h"
+
+namespace remora::fabric::contract {
+
+class CrashTarget final : public FarMemory {
+ public:
+  explicit CrashTarget(std::uint64_t seed)
+      : memory_(far_bytes, Platform{}, Random(mix(seed))), region_(memory_) {}
+
+  CrashMemory& memory() { return memory_; }
+  Region& region() override { return region_; }
+  bool survives(std::size_t offset, ConstBytes bytes) override;
+
+ private:
+  CrashMemory memory_;
+  CrashRegion region_;
+};
+
+}  // namespace remora::fabric::contract

@@ -1,0 +1,176 @@
+#include "tests/fabric/pair.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.h"
+
+namespace remora::fabric::contract {
+
+namespace {
+
+template <typename T>
+std::unique_ptr<T> made(Result<std::unique_ptr<T>> result) {
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  return result.ok() ? std::move(result).value() : nullptr;
+}
+
+void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region* region,
+              std::uint32_t max_sends) {
+  end.device = &device;
+  end.domain = device.create_domain();
+  end.memory = made(end.domain->register_memory(memory, access, region));
+  end.buffers = made(end.domain->register_memory(Bytes(end.dram).first(buffer_bytes), local_write));
+  end.send_queue = made(device.create_completion_queue(1024));
+  end.receive_queue = made(device.create_completion_queue(1024));
+  end.qp = made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
+                                               .receive_queue = end.receive_queue.get(),
+                                               .max_sends = max_sends}));
+  EXPECT_TRUE(end.qp->initialise().ok());
+}
+
+void drain(CompletionQueue& queue, std::vector<WorkCompletion>& into) {
+  WorkCompletion polled[16];
+  while (const std::size_t count = queue.poll(polled)) {
+    into.insert(into.end(), polled, polled + count);
+  }
+}
+
+}  // namespace
+
+void End::poll() {
+  drain(*send_queue, sends);
+  drain(*receive_queue, receives);
+}
+
+Pair::Pair(World& world, const PairOptions& options) : world_(world) {
+  near.dram.resize(buffer_bytes + near_bytes);
+  far.dram.resize(buffer_bytes);
+  make_end(near, world.near(), Bytes(near.dram).subspan(buffer_bytes),
+           every_access & ~AccessFlags{flush_persistence}, nullptr, options.max_sends);
+  make_end(far, world.far(), world.far_region().bytes(), options.far_access, &world.far_region(),
+           options.max_sends);
+  connected_ =
+      near.qp->connect(far.qp->address(), options.near.value_or(world.connect_options())).ok() &&
+      far.qp->connect(near.qp->address(), options.far.value_or(world.connect_options())).ok();
+}
+
+std::vector<std::byte> Pair::pattern(std::size_t size, std::uint64_t number) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes[i] = static_cast<std::byte>(mix(number * 1'000'003 + i / 8) >> (8 * (i % 8)));
+  }
+  return bytes;
+}
+
+void Pair::fill_near(std::size_t offset, std::size_t size, std::uint64_t number) {
+  const std::vector<std::byte> bytes = pattern(size, number);
+  std::memcpy(near_at(offset), bytes.data(), size);
+}
+
+SendWork Pair::work(std::uint64_t id, Opcode opcode, std::size_t near_offset, std::size_t size) {
+  pieces_.push_back(std::make_unique<Sge>(near.memory->piece(near_offset, size)));
+  return {.id = id, .opcode = opcode, .pieces = std::span<const Sge>(pieces_.back().get(), 1)};
+}
+
+SendWork Pair::write(std::uint64_t id, std::size_t from, std::size_t to, std::size_t size) {
+  SendWork made = work(id, Opcode::write, from, size);
+  made.remote = far.memory->remote(to);
+  return made;
+}
+
+SendWork Pair::read(std::uint64_t id, std::size_t into, std::size_t from, std::size_t size) {
+  SendWork made = work(id, Opcode::read, into, size);
+  made.remote = far.memory->remote(from);
+  return made;
+}
+
+SendWork Pair::send(std::uint64_t id, std::size_t from, std::size_t size) {
+  return work(id, Opcode::send, from, size);
+}
+
+SendWork Pair::fetch_add(std::uint64_t id, std::size_t into, std::size_t word,
+                         std::uint64_t summand) {
+  SendWork made = work(id, Opcode::fetch_add, into, word_bytes);
+  made.remote = far.memory->remote(word);
+  made.operand = summand;
+  return made;
+}
+
+SendWork Pair::compare_swap(std::uint64_t id, std::size_t into, std::size_t word,
+                            std::uint64_t compare, std::uint64_t value) {
+  SendWork made = work(id, Opcode::compare_swap, into, word_bytes);
+  made.remote = far.memory->remote(word);
+  made.compare = compare;
+  made.operand = value;
+  return made;
+}
+
+SendWork Pair::atomic_write(std::uint64_t id, std::size_t word, std::uint64_t value) {
+  return {.id = id,
+          .opcode = Opcode::atomic_write,
+          .remote = far.memory->remote(word),
+          .operand = value};
+}
+
+SendWork Pair::flush(std::uint64_t id, std::size_t offset, std::size_t size,
+                     FlushPlacement placement) {
+  return {.id = id,
+          .opcode = Opcode::flush,
+          .remote = far.memory->remote(offset),
+          .flush_bytes = static_cast<std::uint32_t>(size),
+          .flush_placement = placement};
+}
+
+void Pair::post(const SendWork& made) {
+  const Status status = near.qp->post_send(std::span(&made, 1));
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+void Pair::post_receive(std::uint64_t id, std::size_t offset, std::size_t size) {
+  const Sge piece = far.buffers->piece(offset, size);
+  const ReceiveWork receive{.id = id, .pieces = std::span(&piece, 1)};
+  const Status status = far.qp->post_receive(std::span(&receive, 1));
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+void Pair::wait_sends(std::size_t count) {
+  EXPECT_TRUE(world_.run_until([&] {
+    poll();
+    return near.sends.size() >= count;
+  })) << "only "
+      << near.sends.size() << " of " << count << " completions of sends came";
+}
+
+void Pair::wait_receives(std::size_t count) {
+  EXPECT_TRUE(world_.run_until([&] {
+    poll();
+    return far.receives.size() >= count;
+  })) << "only "
+      << far.receives.size() << " of " << count << " completions of receives came";
+}
+
+WorkCompletion Pair::finish(const SendWork& made) {
+  poll();
+  const std::size_t before = near.sends.size();
+  post(made);
+  wait_sends(before + 1);
+  return near.sends.size() > before ? near.sends[before]
+                                    : WorkCompletion{.status = WorkStatus::general_error};
+}
+
+std::vector<std::uint64_t> ids_of(const std::vector<WorkCompletion>& completions) {
+  std::vector<std::uint64_t> ids;
+  for (const WorkCompletion& completion : completions) {
+    ids.push_back(completion.id);
+  }
+  return ids;
+}
+
+bool all_succeeded(const std::vector<WorkCompletion>& completions) {
+  return std::all_of(completions.begin(), completions.end(), [](const WorkCompletion& completion) {
+    return completion.status == WorkStatus::success;
+  });
+}
+
+}  // namespace remora::fabric::contract

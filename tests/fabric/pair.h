@@ -1,0 +1,102 @@
+// Pair: two connected queue pairs and their memory, with verbs that tests speak in. Offsets are in
+// bytes from the start of near's memory or of far's persistent memory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tests/fabric/world.h"
+
+namespace remora::fabric::contract {
+
+inline constexpr std::size_t near_bytes = 256 * 1024;
+inline constexpr std::size_t buffer_bytes = 256 * 1024;
+
+// One side. Its members are destroyed from the last to the first, as the contract asks.
+struct End {
+  Device* device = nullptr;
+  std::vector<std::byte> dram;
+  std::unique_ptr<ProtectionDomain> domain;
+  std::unique_ptr<MemoryRegion> memory;   // near: DRAM; far: the persistent memory
+  std::unique_ptr<MemoryRegion> buffers;  // far: where receives land; DRAM
+  std::unique_ptr<CompletionQueue> send_queue;
+  std::unique_ptr<CompletionQueue> receive_queue;
+  std::unique_ptr<QueuePair> qp;
+  std::vector<WorkCompletion> sends;     // polled so far
+  std::vector<WorkCompletion> receives;  // polled so far
+
+  void poll();
+};
+
+struct PairOptions {
+  std::optional<ConnectOptions> near;  // the world's unless given
+  std::optional<ConnectOptions> far;
+  AccessFlags far_access = every_access;  // of far's memory region
+  std::uint32_t max_sends = 128;
+};
+
+class Pair {
+ public:
+  explicit Pair(World& world, const PairOptions& options = {});
+
+  World& world() { return world_; }
+  bool connected() const { return connected_; }
+
+  std::byte* near_at(std::size_t offset) { return near.memory->bytes().data() + offset; }
+  std::byte* far_at(std::size_t offset) { return far.memory->bytes().data() + offset; }
+  std::byte* buffer_at(std::size_t offset) { return far.buffers->bytes().data() + offset; }
+  // Bytes that depend on the number, for near's memory.
+  void fill_near(std::size_t offset, std::size_t size, std::uint64_t number);
+  static std::vector<std::byte> pattern(std::size_t size, std::uint64_t number);
+  bool far_holds(std::size_t offset, const std::vector<std::byte>& bytes) {
+    return std::equal(bytes.begin(), bytes.end(), far_at(offset));
+  }
+
+  // Requests to far. `from` and `into` are offsets of near's memory.
+  SendWork write(std::uint64_t id, std::size_t from, std::size_t to, std::size_t size);
+  SendWork read(std::uint64_t id, std::size_t into, std::size_t from, std::size_t size);
+  SendWork send(std::uint64_t id, std::size_t from, std::size_t size);
+  SendWork fetch_add(std::uint64_t id, std::size_t into, std::size_t word, std::uint64_t summand);
+  SendWork compare_swap(std::uint64_t id, std::size_t into, std::size_t word, std::uint64_t compare,
+                        std::uint64_t value);
+  SendWork atomic_write(std::uint64_t id, std::size_t word, std::uint64_t value);
+  SendWork flush(std::uint64_t id, std::size_t offset, std::size_t size,
+                 FlushPlacement placement = FlushPlacement::persistence);
+
+  // Posts at near; the queue must have room.
+  void post(const SendWork& work);
+  // Posts a receive at far, into its buffers.
+  void post_receive(std::uint64_t id, std::size_t offset, std::size_t size);
+
+  // Runs until near has polled so many completions of sends in all (far: of receives). A failure of
+  // the test when they do not come.
+  void wait_sends(std::size_t count);
+  void wait_receives(std::size_t count);
+  // Posts and waits for its completion.
+  WorkCompletion finish(const SendWork& work);
+  WorkStatus status_of(const SendWork& work) { return finish(work).status; }
+
+  End near;
+  End far;
+
+ private:
+  SendWork work(std::uint64_t id, Opcode opcode, std::size_t near_offset, std::size_t size);
+  void poll() {
+    near.poll();
+    far.poll();
+  }
+
+  World& world_;
+  bool connected_ = false;
+  std::vector<std::unique_ptr<Sge>> pieces_;  // of the requests made here
+};
+
+// The completions, as the ids and statuses that they bring.
+std::vector<std::uint64_t> ids_of(const std::vector<WorkCompletion>& completions);
+bool all_succeeded(const std::vector<WorkCompletion>& completions);
+
+}  // namespace remora::fabric::contract

@@ -1,0 +1,172 @@
+// R1 to R4.
+#include "tests/fabric/contract.h"
+
+namespace remora::fabric::contract {
+namespace {
+
+constexpr AccessFlags without(AccessFlags right) {
+  return every_access & ~right;
+}
+
+struct Trespass {
+  const char* what;
+  AccessFlags region_rights;
+  AccessFlags queue_pair_rights;
+  SendWork (*make)(Pair&);
+};
+
+std::uint64_t far_size(Pair& pair) {
+  return pair.far.memory->bytes().size();
+}
+
+const Trespass trespasses[] = {
+    {"a key that nobody gave out", every_access, every_access,
+     [](Pair& pair) {
+       SendWork work = pair.write(1, 0, 0, 64);
+       work.remote.key ^= 0x5a5a;
+       return work;
+     }},
+    {"past the end", every_access, every_access,
+     [](Pair& pair) { return pair.write(1, 0, far_size(pair) - 63, 64); }},
+    {"a long write past the end", every_access, every_access,
+     [](Pair& pair) { return pair.write(1, 0, far_size(pair) - 20'000, 20'001); }},
+    {"before the start", every_access, every_access,
+     [](Pair& pair) {
+       SendWork work = pair.read(1, 0, 0, 64);
+       work.remote.address -= 8;
+       return work;
+     }},
+    {"around the end of the address space", every_access, every_access,
+     [](Pair& pair) {
+       SendWork work = pair.write(1, 0, 0, 64);
+       work.remote.address = ~std::uint64_t{0} - 7;
+       return work;
+     }},
+    {"WRITE without the region's right", without(remote_write), every_access,
+     [](Pair& pair) { return pair.write(1, 0, 0, 64); }},
+    {"READ without the region's right", without(remote_read), every_access,
+     [](Pair& pair) { return pair.read(1, 0, 0, 64); }},
+    {"atomic without the region's right", without(remote_atomic), every_access,
+     [](Pair& pair) { return pair.fetch_add(1, 0, 0, 1); }},
+    {"FLUSH without the region's right", without(flush_persistence), every_access,
+     [](Pair& pair) { return pair.flush(1, 0, 64); }},
+    {"WRITE without the queue pair's right", every_access, without(remote_write),
+     [](Pair& pair) { return pair.write(1, 0, 0, 64); }},
+    {"READ without the queue pair's right", every_access, without(remote_read),
+     [](Pair& pair) { return pair.read(1, 0, 0, 64); }},
+    {"atomic without the queue pair's right", every_access, without(remote_atomic),
+     [](Pair& pair) { return pair.compare_swap(1, 0, 0, 0, 1); }},
+};
+
+SENTENCE(R1, a_trespass_changes_nothing_and_ends_both_queue_pairs) {
+  for (const Trespass& trespass : trespasses) {
+    SCOPED_TRACE(trespass.what);
+    PairOptions options;
+    options.far_access = trespass.region_rights;
+    options.far = world.connect_options();
+    options.far->remote_access = trespass.queue_pair_rights;
+    Pair pair(world, options);
+    pair.fill_near(0, 32'768, 3);
+    const std::vector<std::byte> before(pair.far_at(0), pair.far_at(0) + far_size(pair));
+    EXPECT_EQ(pair.status_of(trespass.make(pair)), WorkStatus::remote_access_error);
+    EXPECT_EQ(pair.near.qp->state(), QpState::error);
+    EXPECT_TRUE(world.run_until([&] { return pair.far.qp->state() == QpState::error; }));
+    EXPECT_TRUE(pair.far_holds(0, before));
+  }
+}
+
+SENTENCE(R1, a_key_of_another_domain_is_worth_nothing) {
+  Pair pair(world);
+  const std::unique_ptr<ProtectionDomain> elsewhere = world.far().create_domain();
+  std::vector<std::byte> memory(4096, std::byte{1});
+  const Result<std::unique_ptr<MemoryRegion>> region =
+      elsewhere->register_memory(memory, local_write | remote_write);
+  ASSERT_TRUE(region.ok());
+  SendWork work = pair.write(1, 0, 0, 64);
+  work.remote = region.value()->remote(0);
+  EXPECT_EQ(pair.status_of(work), WorkStatus::remote_access_error);
+  EXPECT_EQ(memory, std::vector<std::byte>(4096, std::byte{1}));
+}
+
+SENTENCE(R2, a_wrong_local_piece_fails_before_anything_is_sent) {
+  for (int which = 0; which < 4; ++which) {
+    Pair pair(world);
+    const Result<std::unique_ptr<MemoryRegion>> read_only =
+        pair.near.domain->register_memory(pair.near.memory->bytes().first(4096), local_read);
+    ASSERT_TRUE(read_only.ok());
+    Sge piece = pair.near.memory->piece(0, 64);
+    SendWork work = pair.write(1, 0, 0, 64);
+    work.pieces = std::span(&piece, 1);
+    switch (which) {
+      case 0:
+        piece.key ^= 0x77;
+        break;
+      case 1:
+        piece.address += near_bytes - 63;
+        break;
+      case 2:
+        piece.address -= 1;
+        break;
+      default:  // a READ stores into its pieces
+        work.opcode = Opcode::read;
+        piece.key = read_only.value()->local_key();
+    }
+    pair.fill_near(0, 64, 1);
+    const std::uint64_t sent = world.near().counters().packets_sent;
+    EXPECT_EQ(pair.status_of(work), WorkStatus::local_protection_error) << which;
+    EXPECT_LE(world.near().counters().packets_sent, sent + world.error_notices()) << which;
+    EXPECT_TRUE(pair.far_holds(0, std::vector<std::byte>(64))) << which;
+  }
+}
+
+SENTENCE(R3, keys_of_a_destroyed_region_are_worth_nothing) {
+  Pair pair(world);
+  pair.fill_near(0, 64, 1);
+  const SendWork work = pair.write(2, 0, 4096, 64);
+  const Bytes memory = pair.far.memory->bytes();
+  pair.far.memory.reset();
+  EXPECT_EQ(pair.status_of(work), WorkStatus::remote_access_error);
+  EXPECT_EQ(memory[4096], std::byte{0});
+}
+
+SENTENCE(R3, a_region_goes_only_when_nothing_uses_its_memory) {
+  Pair pair(world);
+  pair.fill_near(0, 64, 1);
+  EXPECT_EQ(pair.status_of(pair.write(1, 0, 0, 64)), WorkStatus::success);
+  const Bytes memory = pair.far.memory->bytes();
+  pair.far.memory.reset();
+  const std::vector<std::byte> written = Pair::pattern(64, 1);
+  EXPECT_TRUE(std::equal(written.begin(), written.end(), memory.begin()))
+      << "bytes that were acknowledged are still on their way into memory that may be used anew";
+}
+
+SENTENCE(R3, local_keys_of_a_destroyed_region_are_worth_nothing) {
+  Pair pair(world);
+  const SendWork work = pair.send(1, 0, 64);
+  pair.near.memory.reset();
+  EXPECT_EQ(pair.status_of(work), WorkStatus::local_protection_error);
+}
+
+SENTENCE(R4, a_peer_that_guesses_keys_is_cut_off) {
+  constexpr int patience = 100;
+  int refused = 0;
+  WorkStatus status = WorkStatus::remote_access_error;
+  for (; refused < patience && status == WorkStatus::remote_access_error; ++refused) {
+    Pair pair(world);
+    if (!pair.connected()) {
+      break;
+    }
+    SendWork work = pair.write(1, 0, 0, 64);
+    work.remote.key += static_cast<RemoteKey>(1 + refused);
+    status = pair.status_of(work);
+  }
+  EXPECT_GT(refused, 1) << "one mistake is no attack";
+  EXPECT_LT(refused, patience) << "nobody cut the peer off";
+  Pair pair(world);
+  if (pair.connected()) {
+    EXPECT_NE(pair.status_of(pair.write(1, 0, 0, 64)), WorkStatus::success);
+  }
+}
+
+}  // namespace
+}  // namespace remora::fabric::contract

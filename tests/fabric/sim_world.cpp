@@ -1,0 +1,75 @@
+#include "tests/fabric/sim_world.h"
+
+#include "base/random.h"
+#include "fabric/nic/core/nic.h"
+#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/wire/sim/profile.h"
+#include "fabric/nic/wire/sim/sim_wire.h"
+#include "runtime/virtual_loop.h"
+#include "sim/world/crash_dma.h"
+#include "tests/fabric/crash_target.h"
+
+namespace remora::fabric::contract {
+
+namespace {
+
+class SimWorld final : public World {
+ public:
+  SimWorld(std::uint64_t seed, const nic::SimFaults& faults)
+      : loop_({.seed = seed}),
+        network_(loop_, *nic::load_nic_profile("connectx-5"), *nic::load_memory_profile("optane"),
+                 Random(seed)),
+        near_wire_(network_.add_node()),
+        far_wire_(network_.add_node()),
+        target_(seed),
+        near_dma_(&loop_),
+        far_dma_(loop_, target_.memory(), Random(mix(seed + 1))),
+        near_(loop_, near_wire_, near_dma_, {.keys = nic::Keys::from_seed(2 * seed)}),
+        far_(loop_, far_wire_, far_dma_, {.keys = nic::Keys::from_seed(2 * seed + 1)}) {
+    network_.set_faults(faults);
+  }
+
+  Runtime& runtime() override { return loop_; }
+  Device& near() override { return near_; }
+  Device& far() override { return far_; }
+  Region& far_region() override { return target_.region(); }
+  bool survives(std::size_t offset, ConstBytes bytes) override {
+    return target_.survives(offset, bytes);
+  }
+  ConnectOptions connect_options() const override { return {.timeout_ns = 300'000}; }
+  bool exact_time() const override { return true; }
+  bool places_late() const override { return true; }
+
+  bool run_until(const std::function<bool()>& holds) override {
+    constexpr std::uint64_t patience_ns = 10'000'000'000;
+    const std::uint64_t end_ns = loop_.after(patience_ns);
+    while (!holds()) {
+      if (loop_.now_ns() > end_ns || loop_.step() != RunState::running) {
+        return holds();
+      }
+    }
+    return true;
+  }
+
+  void cut_wire() override { network_.partition(near_wire_.id(), far_wire_.id()); }
+  void kill_far() override { network_.power_off(far_wire_.id()); }
+
+ private:
+  VirtualLoop loop_;
+  nic::SimNetwork network_;
+  nic::SimWire& near_wire_;
+  nic::SimWire& far_wire_;
+  CrashTarget target_;
+  nic::PlainDma near_dma_;
+  sim::CrashDma far_dma_;
+  nic::Nic near_;
+  nic::Nic far_;
+};
+
+}  // namespace
+
+std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::SimFaults& faults) {
+  return std::make_unique<SimWorld>(seed, faults);
+}
+
+}  // namespace remora::fabric::contract

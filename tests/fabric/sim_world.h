@@ -1,0 +1,14 @@
+// The simulated wire as a world of the contract: two nodes on a network in virtual time, with the
+// faults given. Far's memory is that of the crash world, so bytes become visible at seeded times.
+#pragma once
+
+#include <memory>
+
+#include "fabric/nic/wire/sim/sim_network.h"
+#include "tests/fabric/world.h"
+
+namespace remora::fabric::contract {
+
+std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::SimFaults& faults);
+
+}  // namespace remora::fabric::contract

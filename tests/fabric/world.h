@@ -1,0 +1,72 @@
+// World: where the contract of fabric/queue_pair.h is tested. One per kind of wire; a test sees
+// nothing else. A world has two devices that can reach each other: near, which posts, and far,
+// whose memory is the target. Adding a wire to the suite means one class here and one line in
+// worlds.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "fabric/device.h"
+#include "pmem/region.h"
+#include "runtime/runtime.h"
+
+namespace remora::fabric::contract {
+
+class World {
+ public:
+  virtual ~World() = default;
+
+  virtual Runtime& runtime() = 0;
+  virtual Device& near() = 0;
+  virtual Device& far() = 0;
+
+  // Far's persistent memory: all zero at first.
+  virtual Region& far_region() = 0;
+  // Whether these bytes at this place of it would survive every power cut that may come now.
+  virtual bool survives(std::size_t offset, ConstBytes bytes) = 0;
+
+  // What to connect with: timers that suit the wire.
+  virtual ConnectOptions connect_options() const { return {}; }
+  // Whether runtime().now_ns() is exact enough to hold F3 to its time.
+  virtual bool exact_time() const = 0;
+  // Whether bytes may become visible later than their WRITE completes.
+  virtual bool places_late() const = 0;
+
+  // Packets by which a queue pair that fails tells its peer so, on wires without timers.
+  virtual std::uint64_t error_notices() const { return 0; }
+
+  // Runs until it holds; false when it does not within the patience of this world.
+  virtual bool run_until(const std::function<bool()>& holds) = 0;
+
+  // No packet passes from now on.
+  virtual void cut_wire() = 0;
+  // Far is gone from now on: what was made from it is still there, and mute.
+  virtual void kill_far() = 0;
+};
+
+struct WorldKind {
+  std::string name;
+  std::function<std::unique_ptr<World>(std::uint64_t seed)> make;
+  std::uint64_t seeds = 1;       // each test runs with so many, from 1
+  std::uint64_t long_seeds = 0;  // and in the long run with so many; 0: not in the long run
+  // Sentences that cannot be tested here, and why.
+  std::map<std::string, std::string> not_here = {};
+};
+
+// What GoogleTest prints of one.
+inline void PrintTo(const WorldKind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
+const std::vector<WorldKind>& all_worlds();
+
+// REMORA_CONTRACT_LONG=1 in the environment asks for the long run.
+bool long_run();
+
+}  // namespace remora::fabric::contract
