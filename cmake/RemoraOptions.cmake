@@ -9,7 +9,9 @@ set(REMORA_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize tak
 
 find_program(REMORA_CCACHE ccache)
 if(REMORA_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${REMORA_CCACHE})
+  # Paths relative to the tree, so that another clone on this machine finds the same objects.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${REMORA_CCACHE})
 endif()
 
 add_library(remora_options INTERFACE)
@@ -20,7 +22,7 @@ target_include_directories(remora_options INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 if(REMORA_SANITIZE)
   target_compile_options(remora_options INTERFACE
-    -fsanitize=${REMORA_SANITIZE} -fno-sanitize-recover=all)
+    -O1 -fsanitize=${REMORA_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(remora_options INTERFACE -fsanitize=${REMORA_SANITIZE})
 endif()
 

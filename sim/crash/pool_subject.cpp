@@ -35,7 +35,7 @@ class PoolWorker final : public CrashWorker {
  private:
   void live(std::size_t depth, ConstBytes image, const Expectation& expected);
   void go_on(std::size_t depth);
-  void maybe_cut(std::size_t depth, const Event& event);
+  void maybe_cut(std::size_t depth, const CrashEvent& event);
   void report(std::size_t depth, const Broken& broken);
 
   struct Depth {
@@ -59,7 +59,7 @@ PoolWorker::PoolWorker() : blank_(PoolLife::pool_bytes) {
   for (std::size_t depth = 0; depth < levels.size(); ++depth) {
     depths_.push_back(std::make_unique<Depth>(sites_, levels[depth].images));
     depths_[depth]->life.memory().on_event(
-        [this, depth](const Event& event) { maybe_cut(depth, event); });
+        [this, depth](const CrashEvent& event) { maybe_cut(depth, event); });
   }
 }
 
@@ -99,7 +99,7 @@ void PoolWorker::go_on(std::size_t depth) {
   }
 }
 
-void PoolWorker::maybe_cut(std::size_t depth, const Event& event) {
+void PoolWorker::maybe_cut(std::size_t depth, const CrashEvent& event) {
   const Level& level = levels[depth];
   if (violation_ || level.cut_one_in == 0 || !random_.chance(1, level.cut_one_in)) {
     return;

@@ -70,7 +70,7 @@ TEST(CrashDomain, a_copy_can_be_cut_half_way_where_caches_are_saved) {
   TestWorld world({.domain = Domain::mhp});
   const std::vector<std::uint64_t> values(32, 1);
   std::set<std::size_t> copied;
-  world.memory.on_event([&](const Event& event) {
+  world.memory.on_event([&](const CrashEvent& event) {
     if (event.kind == EventKind::copy && event.moment == Moment::before) {
       std::size_t words = 0;
       while (world.after_cut(words) == kept) {
@@ -89,7 +89,7 @@ TEST(CrashDomain, a_copy_can_be_cut_half_way_where_caches_are_saved) {
 TEST(CrashDomain, a_word_is_never_torn) {
   TestWorld world;
   const std::vector<std::uint64_t> values(4, ~std::uint64_t{0});
-  world.memory.on_event([&](const Event&) {
+  world.memory.on_event([&](const CrashEvent&) {
     for (std::size_t word = 0; word < 4; ++word) {
       for (const std::uint64_t value : world.after_cut(word)) {
         EXPECT_TRUE(value == 0 || value == ~std::uint64_t{0});

@@ -54,7 +54,7 @@ void CrashMemory::event(EventKind kind, Moment moment, const Site* site) {
   if (early_one_in_ != 0 && in_force_.domain == Domain::dmp && random_.chance(1, early_one_in_)) {
     write_some_back();
   }
-  const Event event{.kind = kind, .moment = moment, .site = site, .index = events_++};
+  const CrashEvent event{.kind = kind, .moment = moment, .site = site, .index = events_++};
   if (on_event_) {
     on_event_(event);
   }

@@ -68,8 +68,8 @@
 
 #include "base/random.h"
 #include "pmem/region.h"
+#include "sim/memory/crash_event.h"
 #include "sim/memory/doubt.h"
-#include "sim/memory/event.h"
 #include "sim/memory/group_commit.h"
 #include "sim/memory/inbound.h"
 #include "sim/memory/platform.h"
@@ -106,7 +106,9 @@ class CrashMemory {
   ConstBytes durable() const { return images_.durable(); }
 
   // Called at every event. It may look at this memory through const functions only.
-  void on_event(std::function<void(const Event&)> callback) { on_event_ = std::move(callback); }
+  void on_event(std::function<void(const CrashEvent&)> callback) {
+    on_event_ = std::move(callback);
+  }
   std::uint64_t event_count() const { return events_; }
 
   // At one event in `events` some dirty words are written back early; 0 means never.
@@ -186,7 +188,7 @@ class CrashMemory {
   SiteTable own_sites_;
   SiteTable* sites_;
   std::vector<Actor> actors_;
-  std::function<void(const Event&)> on_event_;
+  std::function<void(const CrashEvent&)> on_event_;
   std::uint64_t events_ = 0;
   std::uint64_t early_one_in_ = 8;
   LineIndex near_ = 0;  // where something happened last

@@ -10,7 +10,7 @@ namespace {
 std::vector<std::string> record_events(TestWorld& world, const std::function<void()>& act) {
   std::vector<std::string> names;
   const std::uint64_t first = world.memory.event_count();
-  world.memory.on_event([&](const Event& event) {
+  world.memory.on_event([&](const CrashEvent& event) {
     EXPECT_EQ(event.index, first + names.size());
     names.push_back(std::string(to_string(event.moment)) + " " +
                     std::string(to_string(event.kind)));
@@ -51,7 +51,7 @@ TEST(CrashMemory, a_commit_is_an_event_before_and_after) {
 TEST(CrashMemory, an_event_names_the_site_that_asked) {
   TestWorld world;
   std::uint32_t line = 0;
-  world.memory.on_event([&](const Event& event) { line = event.site->line(); });
+  world.memory.on_event([&](const CrashEvent& event) { line = event.site->line(); });
   const Site here = Site::current();
   world.cpu.flush(world.range(0));
   EXPECT_EQ(line, here.line() + 1);
@@ -62,7 +62,7 @@ TEST(CrashMemory, before_a_drain_the_snapshot_is_in_doubt_and_after_it_is_not) {
   std::vector<Values> at_drain;
   world.put(0, 1);
   world.cpu.flush(world.range(0));
-  world.memory.on_event([&](const Event&) { at_drain.push_back(world.after_cut(0)); });
+  world.memory.on_event([&](const CrashEvent&) { at_drain.push_back(world.after_cut(0)); });
   (void)world.cpu.drain();
   EXPECT_EQ(at_drain, (std::vector<Values>{{0, 1}, {1}}));
 }
@@ -72,7 +72,7 @@ TEST(CrashMemory, before_a_remote_flush_the_words_are_in_doubt_and_after_it_they
   std::vector<Values> at_flush;
   world.post(1, 0, {1});
   world.memory.place_all(1);
-  world.memory.on_event([&](const Event&) { at_flush.push_back(world.after_cut(0)); });
+  world.memory.on_event([&](const CrashEvent&) { at_flush.push_back(world.after_cut(0)); });
   world.flush_remotely(1, 0);
   EXPECT_EQ(at_flush, (std::vector<Values>{{0, 1}, {1}}));
 }
@@ -128,12 +128,12 @@ TEST(CrashMemory, a_recovery_can_be_cut_inside_the_cut_of_a_run) {
   Images cuts;
   Images inner_cuts;
   Values found;
-  recovery.memory.on_event([&](const Event&) {
+  recovery.memory.on_event([&](const CrashEvent&) {
     for (inner_cuts.take(recovery.memory, Random(2)); inner_cuts.next();) {
       found.insert(load<std::uint64_t>(inner_cuts.bytes().data()));
     }
   });
-  world.memory.on_event([&](const Event&) {
+  world.memory.on_event([&](const CrashEvent&) {
     for (cuts.take(world.memory, Random(1)); cuts.next();) {
       recovery.memory.restart(cuts.bytes());
       recovery.put(0, recovery.seen(0) + 10);
@@ -154,7 +154,7 @@ std::vector<std::uint64_t> hashes_of_run(std::uint64_t seed) {
   Random cuts(seed);
   Images images({.exhaustive = 16, .samples = 8});
   std::vector<std::uint64_t> hashes;
-  world.memory.on_event([&](const Event&) {
+  world.memory.on_event([&](const CrashEvent&) {
     for (images.take(world.memory, cuts.fork()); images.next();) {
       hashes.push_back(images.hash());
     }
@@ -183,7 +183,7 @@ TEST(CrashMemory, taking_images_does_not_disturb_the_run) {
     TestWorld world;
     world.memory.write_back_early(2);
     Images images;
-    world.memory.on_event([&](const Event&) {
+    world.memory.on_event([&](const CrashEvent&) {
       if (look) {
         for (images.take(world.memory, Random(3)); images.next();) {
         }

@@ -100,7 +100,7 @@ TEST(CrashPage, the_snapshot_is_in_doubt_while_the_commit_runs) {
   world.put(3, 5);
   const Ticket ticket = world.cpu.persist(world.range(3));
   std::vector<Values> at_commit;
-  world.memory.on_event([&](const Event& event) {
+  world.memory.on_event([&](const CrashEvent& event) {
     if (event.kind == EventKind::commit) {
       at_commit.push_back(world.after_cut(3));
     }

@@ -74,8 +74,7 @@ class PoolFormatExample : public testing::Test {
   }
   static const std::string& document() {
     static const std::string text = [] {
-      const std::filesystem::path here = __FILE__;
-      std::ifstream file(here.parent_path() / "../../docs/formats/pool.md");
+      std::ifstream file(REMORA_SOURCE "/docs/formats/pool.md");
       return std::string(std::istreambuf_iterator<char>(file), {});
     }();
     return text;

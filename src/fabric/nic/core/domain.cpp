@@ -10,12 +10,15 @@ namespace {
 // Every packet asks for its key again, so a region that goes is used no more.
 class Registration final : public MemoryRegion {
  public:
-  Registration(Memory& memory, const RegisteredMemory& what) : memory_(memory), what_(what) {}
+  Registration(NicCore& core, const RegisteredMemory& what)
+      : core_(core), memory_(core.engine().memory), what_(what) {}
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
   ~Registration() override {
     if (what_.key != 0) {
       memory_.remove(what_);
+      // What peers were told has arrived must not land in memory that is used for something else.
+      core_.place_all(what_.domain);
     }
   }
 
@@ -27,6 +30,7 @@ class Registration final : public MemoryRegion {
   AccessFlags access() const override { return what_.access; }
 
  private:
+  NicCore& core_;
   Memory& memory_;
   RegisteredMemory what_;
 };
@@ -64,9 +68,8 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
   }
   Engine& engine = core_.engine();
   auto region = std::make_unique<Registration>(
-      engine.memory,
-      RegisteredMemory{
-          .bytes = bytes, .access = access, .domain = id_, .persistence = persistence});
+      core_, RegisteredMemory{
+                 .bytes = bytes, .access = access, .domain = id_, .persistence = persistence});
   if (!region->add(engine.keys)) {
     return Status(Code::no_space, "the device has no region left");
   }

@@ -65,6 +65,14 @@ Result<std::unique_ptr<QueuePair>> NicCore::create(DomainId domain,
   return std::unique_ptr<QueuePair>(std::move(qp));
 }
 
+void NicCore::place_all(DomainId domain) {
+  queue_pairs_.for_each([this, domain](Qp& qp) {
+    if (qp.domain() == domain) {
+      engine_.dma.place_all(qp.number());
+    }
+  });
+}
+
 void NicCore::forget(Qp& qp) {
   if (qp.number() != 0) {
     queue_pairs_.remove(qp.number());

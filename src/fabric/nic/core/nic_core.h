@@ -27,6 +27,8 @@ class NicCore final : public Poller, private PacketSink {
   DomainId next_domain() { return ++domains_; }
   Result<std::unique_ptr<QueuePair>> create(DomainId domain, const QueuePairOptions& options);
   void forget(Qp& qp);
+  // All that the queue pairs of this domain have received becomes visible.
+  void place_all(DomainId domain);
 
   // The queue pair has something to send in this turn or the next.
   void activate(Qp& qp) {

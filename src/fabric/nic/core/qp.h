@@ -46,6 +46,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner {
   bool awaits_persistence() const { return responder_.awaits_persistence(); }
 
   bool is_linked(LinkId link) const { return is_connected() && connection_.link == link; }
+  DomainId domain() const { return connection_.domain; }
   bool has_peer(QpNumber peer) const { return connection_.peer == peer; }
   bool uses_overrun_queue() const {
     return connection_.send_completions->overrun() || connection_.receive_completions->overrun();

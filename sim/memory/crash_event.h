@@ -1,4 +1,4 @@
-// Event: a moment at which the power may be cut.
+// CrashEvent: a moment at which the power may be cut.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class EventKind : std::uint8_t {
 //   inbound_flush  before, with all earlier writes placed; after
 enum class Moment : std::uint8_t { before, after };
 
-struct Event {
+struct CrashEvent {
   EventKind kind = EventKind::flush;
   Moment moment = Moment::after;
   const Site* site = nullptr;  // who asked; null for what the NIC and the group commit do
