@@ -67,7 +67,6 @@ struct Piece {
 
 CampaignReport run_campaign(const CrashSubject& subject, const CampaignOptions& options) {
   CampaignReport report;
-  CrashCount total;
   DistinctHashes distinct;
   Workers workers(subject);
   while (report.runs < options.runs && report.violations.size() < options.most_violations) {

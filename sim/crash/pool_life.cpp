@@ -6,6 +6,8 @@ namespace remora {
 namespace {
 
 constexpr std::size_t longest_chain = 10;
+// No chunk of small objects takes more than seven blocks.
+constexpr std::uint64_t largest_chunk_bytes = 7 * pool_format::block_bytes;
 
 // Mostly small, sometimes several blocks, always whole words.
 std::uint64_t draw_size(Random& random, bool large) {
@@ -137,13 +139,18 @@ std::optional<Broken> PoolLife::perform(const PoolState& after, const Transactio
   return std::nullopt;
 }
 
-std::optional<ModelObject> PoolLife::new_object() {
+// Nothing when the pool is full; a pool that says so with room enough in one piece is broken.
+std::optional<ModelObject> PoolLife::new_object(std::optional<Broken>& broken) {
   ModelObject object;
   object.sealed = random_.chance(1, 2);
   object.number = next_number_++ * 2 + (object.sealed ? 1 : 0);
   object.size_bytes = draw_size(random_, crowded_);
   Result<Offset> offset = pool_->reserve(object.size_bytes);
   if (!offset.ok()) {
+    const bool room = pool_->usage().largest_free_bytes >= object.size_bytes + largest_chunk_bytes;
+    if (offset.code() != Code::no_space || room) {
+      broken = unexpected("reserving space", offset.status());
+    }
     return std::nullopt;
   }
   object.offset = *offset;
@@ -152,9 +159,10 @@ std::optional<ModelObject> PoolLife::new_object() {
 
 // A new object becomes the head of a chain, or its tail, or replaces it all.
 std::optional<Broken> PoolLife::add_object(std::size_t root) {
-  const std::optional<ModelObject> object = new_object();
+  std::optional<Broken> broken;
+  const std::optional<ModelObject> object = new_object(broken);
   if (!object) {
-    return std::nullopt;  // full
+    return broken;
   }
   PoolState after = now();
   Chain& chain = after[root];
@@ -224,14 +232,15 @@ std::optional<Broken> PoolLife::swap_roots(std::size_t root, std::size_t other) 
 
 // Space that is reserved and never published: given back, or left for recovery to find.
 std::optional<Broken> PoolLife::reserve_in_vain() {
-  const std::optional<ModelObject> object = new_object();
+  std::optional<Broken> broken;
+  const std::optional<ModelObject> object = new_object(broken);
   if (object) {
     fill_object(pool_->object(object->offset), *object, 0);
     if (random_.chance(2, 3)) {
       must(pool_->cancel(object->offset));
     }
   }
-  return std::nullopt;
+  return broken;
 }
 
 // Somebody waits, or the group commit takes one of its two steps by itself.

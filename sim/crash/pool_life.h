@@ -64,7 +64,7 @@ class PoolLife {
   std::optional<Broken> swap_roots(std::size_t root, std::size_t other);
   std::optional<Broken> reserve_in_vain();
   std::optional<Broken> commit_something();
-  std::optional<ModelObject> new_object();
+  std::optional<ModelObject> new_object(std::optional<Broken>& broken);
   const PoolState& now() const { return pending_.back().state; }
 
   CrashMemory memory_;

@@ -33,6 +33,9 @@ class CrashRegion final : public Region {
   [[nodiscard]] Status wait(Ticket ticket) override { return memory_.wait(ticket); }
   // The commit takes place in CrashMemory::run_requested_commits().
   void request(Ticket ticket) override { memory_.request(ticket); }
+  Status failure() const override {
+    return memory_.failed() ? Status(Code::io_error, "a commit failed") : Status();
+  }
 
  private:
   CrashMemory& memory_;

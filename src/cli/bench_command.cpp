@@ -9,6 +9,7 @@
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
 #include "cli/nic_bench/nic_bench.h"
 #include "cli/validators.h"
 
@@ -32,7 +33,7 @@ void print_table(const NicBenchOptions& options, const NicBenchReport& report) {
              report.modelled ? "modelled" : "measured");
 }
 
-void print_json(const NicBenchOptions& options, const NicBenchReport& report) {
+void print_report(const NicBenchOptions& options, const NicBenchReport& report) {
   nlohmann::ordered_json json = {{"wire", options.wire},
                                  {"op", options.operation},
                                  {"size_bytes", options.size_bytes},
@@ -49,11 +50,7 @@ void print_json(const NicBenchOptions& options, const NicBenchReport& report) {
     json["memory_profile"] = options.memory_profile;
     json["seed"] = options.seed;
   }
-  fmt::print("{}\n", json.dump(2));
-}
-
-bool works_on_a_word(const std::string& operation) {
-  return operation == "cas" || operation == "fetch-add" || operation == "atomic-write";
+  print_json(json);
 }
 
 int bench_nic(const BenchNicArguments& arguments) {
@@ -72,16 +69,8 @@ int bench_nic(const BenchNicArguments& arguments) {
   if (!report.ok()) {
     return fail(report.status());
   }
-  arguments.json ? print_json(options, *report) : print_table(options, *report);
+  arguments.json ? print_report(options, *report) : print_table(options, *report);
   return exit_kept;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
 }
 
 }  // namespace
@@ -94,8 +83,7 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   NicBenchOptions& options = arguments->options;
   command->add_option("--wire", options.wire, "ring (two processes, measured) or sim (modelled)")
       ->capture_default_str();
-  command->add_option("--op", options.operation, joined(nic_bench_operations()))
-      ->capture_default_str();
+  command->add_option("--op", options.operation, list_of_operations())->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Bytes of each operation, such as 64, 4K, 1M (default 64; 8 for atomics)");
   command->add_option("--depth", options.depth, "Operations in flight")

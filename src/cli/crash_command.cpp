@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
 #include "cli/progress.h"
 #include "cli/validators.h"
 #include "sim/crash/campaign.h"
@@ -141,7 +142,7 @@ int run_cuts(const CrashSubject& subject, const CrashArguments& arguments,
         {"domain", arguments.domain}, {"ddio", arguments.ddio},
         {"flush", arguments.flush},   {"granularity", arguments.granularity},
         {"plant", arguments.plant},   {"violations", violations}};
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else {
     fmt::print("{} {}, {} power cuts, {} images recovered ({} distinct)\n", report.runs,
                report.runs == 1 ? "run" : "runs", report.cuts, report.images,
@@ -186,7 +187,7 @@ int run_mutants_of(const CrashSubject& subject, const CrashArguments& arguments,
         {"engine", arguments.engine}, {"seed", arguments.seed}, {"sites", report.mutants.size()},
         {"killed", killed.size()},    {"survivors", survivors}, {"killed_sites", killed},
         {"violations", violations}};
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
     return sound ? exit_kept : exit_broken;
   }
   for (const Mutant& mutant : report.mutants) {
@@ -211,7 +212,7 @@ int list_plants(const CrashSubject& subject, bool json) {
     }
   }
   if (json) {
-    fmt::print("{}\n", list.dump(2));
+    print_json(list);
   }
   return exit_kept;
 }

@@ -31,5 +31,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "remora: %s\n", error.what());
     return exit_environment;
   }
+  // A result that nobody could read is none.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "remora: cannot write to standard output\n");
+    return exit_environment;
+  }
   return exit_status;
 }

@@ -10,6 +10,7 @@
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
 #include "cli/nic_bench/side.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/sim/profile.h"
@@ -112,7 +113,7 @@ int info(const std::string& wire, const std::string& profile, bool json) {
     return fail(device.status());
   }
   if (json) {
-    fmt::print("{}\n", to_json(*device).dump(2));
+    print_json(to_json(*device));
   } else {
     print_table(*device);
   }

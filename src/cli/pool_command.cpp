@@ -9,6 +9,7 @@
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
+#include "cli/json_output.h"
 #include "pmem/pool_file.h"
 
 namespace remora::cli {
@@ -94,7 +95,7 @@ int create(const PoolArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json json = describe(*file);
     add_strategy(file->region().strategy(), json);
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else {
     print_table(*file);
     print_strategy(file->region().strategy());
@@ -128,7 +129,7 @@ int info(const PoolArguments& arguments) {
   if (arguments.json) {
     nlohmann::ordered_json json = describe(*file);
     add_strategy(*strategy, json);
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else {
     print_table(*file);
     print_strategy(*strategy);
@@ -155,10 +156,10 @@ int check(const PoolArguments& arguments) {
     json["sound"] = sound;
     json["findings"] =
         sound ? nlohmann::ordered_json::array() : nlohmann::ordered_json::array({finding});
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
   } else if (sound) {
     print_table(*file);
-    fmt::print("sound: header, log, block table and roots agree\n");
+    fmt::print("sound: header, block table and roots agree\n");
   } else {
     fmt::print("damaged: {}\n", finding);
   }

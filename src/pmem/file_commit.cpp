@@ -41,12 +41,15 @@ bool FileCommit::persistent(Ticket ticket) const {
   return ticket.commit <= persistent_.load(std::memory_order_acquire);
 }
 
-bool FileCommit::failed() const {
+Status FileCommit::failure() const {
   std::lock_guard lock(mutex_);
-  return error_ != 0;
+  return failure_locked();
 }
 
-Status FileCommit::failure() const {
+Status FileCommit::failure_locked() const {
+  if (error_ == 0) {
+    return Status();
+  }
   // The same code whatever the reason: a disk that is full here is not a pool that is full.
   return Status(
       Code::io_error,
@@ -59,7 +62,7 @@ Status FileCommit::wait(Ticket ticket) {
   std::unique_lock lock(mutex_);
   while (!persistent(ticket)) {
     if (error_ != 0) {
-      return failure();
+      return failure_locked();
     }
     if (syncing_) {
       changed_.wait(lock);

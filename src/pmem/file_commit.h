@@ -37,7 +37,8 @@ class FileCommit {
   [[nodiscard]] Status wait(Ticket ticket);
   void request(Ticket ticket);
 
-  bool failed() const;
+  // Success, or why no ticket becomes persistent any more.
+  Status failure() const;
 
   // How many sync calls were made.
   std::uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }
@@ -48,7 +49,7 @@ class FileCommit {
     std::size_t to = 0;  // from == to: nothing
   };
 
-  Status failure() const;
+  Status failure_locked() const;
   void sync_once(std::unique_lock<std::mutex>& lock);
   void serve_requests();
 

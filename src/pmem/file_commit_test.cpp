@@ -223,14 +223,14 @@ TEST_F(FileCommitTest, a_failed_sync_is_reported_to_all_who_wait_for_it) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  EXPECT_TRUE(commit_.failed());
+  EXPECT_FALSE(commit_.failure().ok());
   EXPECT_EQ(commit_.syncs(), 1u);
 }
 
 TEST_F(FileCommitTest, a_failed_sync_is_final) {
   const Ticket before = ticket_for(0);
   ASSERT_TRUE(commit_.wait(before).ok());
-  EXPECT_FALSE(commit_.failed());
+  EXPECT_TRUE(commit_.failure().ok());
   error_ = EIO;
   const Ticket failed = ticket_for(1);
   EXPECT_EQ(commit_.wait(failed).code(), Code::io_error);
@@ -249,7 +249,7 @@ TEST_F(FileCommitTest, a_failed_request_fails_those_who_wait_later) {
   error_ = EIO;
   const Ticket ticket = ticket_for(0);
   commit_.request(ticket);
-  while (!commit_.failed()) {
+  while (commit_.failure().ok()) {
     std::this_thread::yield();
   }
   EXPECT_EQ(commit_.wait(ticket).code(), Code::io_error);

@@ -32,7 +32,7 @@ FileRegion::FileRegion(Mapping mapping, int descriptor, Strategy strategy, FileC
       commit_(mapping_->bytes, std::move(sync)) {}
 
 FileRegion::~FileRegion() {
-  if (commit_.failed()) {
+  if (!commit_.failure().ok()) {
     mapping_.reset();  // pages that are mapped cannot be dropped
     posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
   }

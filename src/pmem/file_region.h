@@ -30,6 +30,7 @@ class FileRegion final : public Region {
   bool persistent(Ticket ticket) const override { return commit_.persistent(ticket); }
   [[nodiscard]] Status wait(Ticket ticket) override { return commit_.wait(ticket); }
   void request(Ticket ticket) override { commit_.request(ticket); }
+  Status failure() const override { return commit_.failure(); }
 
   std::uint64_t syncs() const { return commit_.syncs(); }
 

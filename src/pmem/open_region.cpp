@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "pmem/dax_region.h"
@@ -58,6 +59,11 @@ Result<Bytes> map_bytes(int descriptor, std::uint64_t size_bytes, int flags,
 }
 
 Result<Mapping> map_file(const FileHandle& file) {
+  if (std::getenv("PMEM2_FORCE_GRANULARITY") != nullptr) {
+    return Status(Code::unsupported,
+                  "PMEM2_FORCE_GRANULARITY is set, which makes libpmem2 call an ordinary file "
+                  "persistent memory; unset it: Remora must know what survives");
+  }
   pmem2_source* raw_source = nullptr;
   if (pmem2_source_from_fd(&raw_source, file.descriptor()) != 0) {
     return pmem2_failure("cannot use " + file.path() + " as a source of memory");
@@ -149,12 +155,14 @@ void advise_random(const FileHandle& file, Bytes bytes) {
 }
 
 // What an earlier owner left in the kernel's cache when it was killed must not be taken for
-// persistent: it is written back before anybody reads it.
+// persistent: it is written back before anybody reads it. Nor may pages be that a failed write-back
+// left there as if they were clean: all are dropped, and what is read comes from the disk.
 Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mapping,
                                            Strategy strategy) {
   if (fdatasync(file.descriptor()) != 0) {
     return os_failure("cannot write back " + file.path(), errno);
   }
+  posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
   advise_random(file, mapping.bytes);
   return std::unique_ptr<Region>(
       std::make_unique<FileRegion>(std::move(mapping), file.descriptor(), std::move(strategy)));

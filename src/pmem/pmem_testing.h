@@ -76,6 +76,9 @@ class FakeRegion final : public Region {
   }
   // No commit works from here on.
   void fail() { failed_ = true; }
+  Status failure() const override {
+    return failed_ ? Status(Code::io_error, "the medium failed") : Status();
+  }
 
   // How often wait() had to commit.
   std::uint64_t blocked() const { return blocked_; }

@@ -4,14 +4,10 @@
 #include <cstring>
 #include <utility>
 
-#include "base/crc32c.h"
-#include "pmem/pool_faults.h"
-
 namespace remora {
 
 using pool_format::Header;
 using pool_format::Root;
-using pool_format::Seal;
 
 namespace {
 
@@ -119,9 +115,16 @@ Status Pool::load_roots() {
   return Status();
 }
 
+Status Pool::usable() {
+  if (failure_.ok()) {
+    failure_ = region_.failure();
+  }
+  return failure_;
+}
+
 Result<Offset> Pool::reserve(std::uint64_t size_bytes) {
-  if (!failure_.ok()) {
-    return failure_;
+  if (Status status = usable(); !status.ok()) {
+    return status;
   }
   Result<Offset> offset = allocator_.reserve(size_bytes);
   if (offset.code() == Code::no_space && !freed_.empty()) {
@@ -135,7 +138,7 @@ Result<Offset> Pool::reserve(std::uint64_t size_bytes) {
 }
 
 Status Pool::cancel(Offset offset) {
-  REMORA_TRY(failure_);
+  REMORA_TRY(usable());
   if (!allocator_.is_reserved(offset)) {
     return Status(Code::invalid_argument, "only reserved space can be given back");
   }

@@ -100,6 +100,8 @@ class Pool {
   Pool(Region& region, const pool_format::Header& header, const Faults& faults);
 
   Status recover();
+  // Whether changes are possible: the first failure of the region is final.
+  Status usable();
   Status load_roots();
   Status check(const Transaction& transaction) const;
   Status check_roots(const Transaction& transaction) const;

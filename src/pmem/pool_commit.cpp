@@ -50,8 +50,8 @@ bool has_repeats(std::span<const Offset> offsets) {
 }  // namespace
 
 Result<Ticket> Pool::commit(const Transaction& transaction) {
-  if (!failure_.ok()) {
-    return failure_;
+  if (Status status = usable(); !status.ok()) {
+    return status;
   }
   if (Status status = check(transaction); !status.ok()) {
     return status;

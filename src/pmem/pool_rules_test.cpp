@@ -131,6 +131,17 @@ TEST(PoolFailure, closes_the_pool_for_cancel_too) {
   EXPECT_EQ(pool->cancel(second).code(), Code::io_error);
 }
 
+TEST(PoolFailure, is_noticed_by_a_transaction_that_waits_for_nothing) {
+  FakeRegion region(1 << 20, Granularity::page);
+  auto pool = std::move(Pool::create(region, {})).value();
+  const Offset object = *pool->reserve(64);
+  Transaction transaction;
+  ASSERT_TRUE(transaction.publish_sealed(object, 64).ok());
+  region.fail();
+  EXPECT_EQ(pool->commit(transaction).code(), Code::io_error);
+  EXPECT_EQ(pool->reserve(64).code(), Code::io_error);
+}
+
 TEST(ChunkWithoutKind, is_damage) {
   const Header header = pool_format::plan(8 << 20, {});
   std::vector<std::byte> pool(header.blocks);

@@ -88,6 +88,9 @@ class Region {
   // takes no further commits, since after a failed write-back nobody knows what the medium holds.
   [[nodiscard]] virtual Status wait(Ticket ticket) = 0;
 
+  // Success, or why the region has failed for good. Never blocks.
+  virtual Status failure() const { return Status(); }
+
   // Asks for a commit of the ticket without blocking; persistent() will tell.
   virtual void request(Ticket ticket) = 0;
 };

@@ -43,6 +43,18 @@ const std::vector<std::string>& nic_bench_operations() {
   return names;
 }
 
+std::string list_of_operations() {
+  std::string text;
+  for (const std::string& name : nic_bench_operations()) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+bool works_on_a_word(const std::string& operation) {
+  return operation == "cas" || operation == "fetch-add" || operation == "atomic-write";
+}
+
 Initiator::Initiator(Runtime& runtime, Side& side, const NicBenchOptions& options)
     : runtime_(runtime),
       side_(side),

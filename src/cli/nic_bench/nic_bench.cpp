@@ -16,6 +16,7 @@ namespace remora::cli {
 namespace {
 
 constexpr std::uint64_t target_bytes = 64 << 20;  // larger than the caches of a core
+constexpr std::uint64_t most_initiator_bytes = 1 << 30;
 constexpr std::uint64_t measured_ns = 1'000'000'000;
 constexpr std::uint64_t simulated_operations = 20'000;
 constexpr std::uint64_t trial_operations = 2'000;
@@ -27,19 +28,11 @@ std::uint64_t initiator_bytes(const NicBenchOptions& options) {
   return stride * options.depth;
 }
 
-bool fixed_to_a_word(const std::string& operation) {
-  return operation == "cas" || operation == "fetch-add" || operation == "atomic-write";
-}
-
 Status check(const NicBenchOptions& options) {
   const auto& known = nic_bench_operations();
   if (std::ranges::find(known, options.operation) == known.end()) {
-    std::string list;
-    for (const std::string& name : known) {
-      list += (list.empty() ? "" : ", ") + name;
-    }
-    return Status(Code::invalid_argument,
-                  "unknown operation '" + options.operation + "'; choose one of " + list);
+    return Status(Code::invalid_argument, "unknown operation '" + options.operation +
+                                              "'; choose one of " + list_of_operations());
   }
   if (options.size_bytes == 0 || options.size_bytes > target_bytes / 2) {
     return Status(Code::invalid_argument, "choose a size from 1 byte to 32 MiB");
@@ -47,7 +40,11 @@ Status check(const NicBenchOptions& options) {
   if (options.depth == 0 || options.depth > 4096) {
     return Status(Code::invalid_argument, "choose a depth from 1 to 4096");
   }
-  if (fixed_to_a_word(options.operation) && options.size_bytes != word_bytes) {
+  if (initiator_bytes(options) > most_initiator_bytes) {
+    return Status(Code::invalid_argument,
+                  "size times depth is more than 1 GiB of memory; choose a smaller one of the two");
+  }
+  if (works_on_a_word(options.operation) && options.size_bytes != word_bytes) {
     return Status(Code::invalid_argument,
                   options.operation + " works on 8 bytes; leave --size out, or say --size 8");
   }

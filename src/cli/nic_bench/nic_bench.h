@@ -31,8 +31,11 @@ struct NicBenchReport {
   bool modelled = false;  // virtual time, by a hardware profile; else measured
 };
 
-// The names that `operation` may have.
+// The names that `operation` may have, and the same as one text.
 const std::vector<std::string>& nic_bench_operations();
+std::string list_of_operations();
+// Whether the operation has no size of its own but works on 8 bytes.
+bool works_on_a_word(const std::string& operation);
 
 // Runs it. Progress and output are the caller's business; nothing is printed.
 Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options);

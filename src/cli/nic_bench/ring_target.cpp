@@ -1,5 +1,6 @@
 #include "cli/nic_bench/ring_target.h"
 
+#include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +21,6 @@ using fabric::nic::RingWire;
 namespace {
 
 constexpr std::uint64_t patience_ns = 10'000'000'000;
-constexpr unsigned child_limit_s = 600;
 
 ConstBytes bytes_of(const Introduction& introduction) {
   return std::as_bytes(std::span(&introduction, 1));
@@ -79,13 +79,12 @@ class TargetProcess final : LinkOwner {
   bool gone_ = false;
 };
 
-// Ends the child for good: with its parent, or when something hangs.
+// The child ends with its parent, however that ends.
 void bind_to(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
     _exit(1);
   }
-  alarm(child_limit_s);
 }
 
 }  // namespace
@@ -102,18 +101,27 @@ Result<std::unique_ptr<RingTarget>> RingTarget::start(std::uint64_t memory_bytes
   }
   int ready[2];
   if (pipe(ready) != 0) {
-    return os_failure("cannot make a pipe", errno);
+    const int error = errno;
+    std::filesystem::remove(folder);
+    return os_failure("cannot make a pipe", error);
   }
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
-    return os_failure("cannot start the target process", errno);
+    const int error = errno;
+    close(ready[0]);
+    close(ready[1]);
+    std::filesystem::remove(folder);
+    return os_failure("cannot start the target process", error);
   }
   if (child == 0) {
     bind_to(parent);
     close(ready[0]);
     const Status status =
         TargetProcess(memory_bytes, size_bytes, depth).run(folder + "/socket", ready[1]);
+    if (!status.ok()) {
+      fmt::print(stderr, "remora: the target process: {}\n", status.message());
+    }
     _exit(status.ok() ? 0 : 1);
   }
   close(ready[1]);

@@ -1,5 +1,5 @@
 // The two processes of the benchmark on the ring wire: a child that is the target, and the client
-// that reaches it. The child ends when its peer goes, or with its parent, or after a limit.
+// that reaches it. The child ends when its peer goes, or with its parent.
 #pragma once
 
 #include <sys/types.h>

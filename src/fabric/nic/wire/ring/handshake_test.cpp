@@ -1,7 +1,11 @@
 #include "fabric/nic/wire/ring/handshake.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 namespace remora::fabric::nic {
@@ -129,6 +133,25 @@ TEST(Frame, tells_control_messages_from_bells) {
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(as_text(parsed->payload), "hi");
   EXPECT_TRUE(parse_frame(std::vector{std::byte{2}}).ok());
+}
+
+// docs/formats/ring.md shows a hello: it must be the one that the code makes.
+TEST(HandshakeFormat, the_example_in_the_document_is_true) {
+  HandshakeMessage message{.kind = HandshakeKind::hello,
+                           .shape = {.ring_bytes = 1 << 20, .mtu_bytes = 16 << 10}};
+  for (std::size_t i = 0; i < message.gid.size(); ++i) {
+    message.gid[i] = static_cast<std::uint8_t>(0x10 + i);
+  }
+  const EncodedHandshake encoded = encode(message);
+  std::string dump;
+  for (std::size_t i = 0; i < encoded.size_bytes; ++i) {
+    dump += i % 16 == 0 ? fmt::format("{:04x} ", i) : "";
+    dump += fmt::format(" {:02x}{}", std::to_integer<unsigned>(encoded.bytes[i]),
+                        i % 16 == 15 ? "\n" : "");
+  }
+  std::ifstream file(REMORA_SOURCE "/docs/formats/ring.md");
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(document.find(dump), std::string::npos) << dump;
 }
 
 TEST(Frame, refuses_anything_else) {
