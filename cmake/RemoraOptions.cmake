@@ -3,9 +3,13 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
-
 set(REMORA_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize takes them")
+# Options of a target come after these, so that tests can say -O0 in every build.
+if(REMORA_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+else()
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+endif()
 
 find_program(REMORA_CCACHE ccache)
 if(REMORA_CCACHE)
@@ -22,7 +26,7 @@ target_include_directories(remora_options INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 if(REMORA_SANITIZE)
   target_compile_options(remora_options INTERFACE
-    -O1 -fsanitize=${REMORA_SANITIZE} -fno-sanitize-recover=all)
+    -fsanitize=${REMORA_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(remora_options INTERFACE -fsanitize=${REMORA_SANITIZE})
 endif()
 
