@@ -28,11 +28,16 @@ std::string_view to_string(Verdict verdict) {
       return "unclear";
     case Verdict::no_target:
       return "no target";
+    case Verdict::skipped:
+      return "skipped";
   }
   return "unknown";
 }
 
 Verdict Claim::verdict() const {
+  if (!skipped_since.empty()) {
+    return Verdict::skipped;
+  }
   if (!wording.target_ratio) {
     return Verdict::no_target;
   }
@@ -50,10 +55,22 @@ Claim compare(Wording wording, std::span<const double> obtained_ns,
           spread_of({limit_ns.begin(), limit_ns.end()}),
           spread_of(ratio),
           median_interval(ratio),
+          {},
           {}};
 }
 
+Claim skip(Wording wording, std::string since) {
+  return {std::move(wording), {}, {}, {}, {}, {}, std::move(since)};
+}
+
 nlohmann::ordered_json to_json(const Claim& claim) {
+  if (claim.verdict() == Verdict::skipped) {
+    return {{"id", claim.wording.id},
+            {"claim", claim.wording.says},
+            {"limit", claim.wording.limit},
+            {"verdict", to_string(claim.verdict())},
+            {"since", claim.skipped_since}};
+  }
   nlohmann::ordered_json json = {
       {"id", claim.wording.id},       {"claim", claim.wording.says},
       {"kind", "measured"},           {"obtained_ns", to_json(claim.obtained_ns)},
@@ -74,6 +91,9 @@ nlohmann::ordered_json to_json(const Claim& claim) {
 
 std::string to_text(const Claim& claim) {
   const Wording& wording = claim.wording;
+  if (claim.verdict() == Verdict::skipped) {
+    return fmt::format("{} ({})\n  skipped: {}\n", wording.says, wording.id, claim.skipped_since);
+  }
   const std::string target =
       wording.target_ratio ? fmt::format(", target {:.2f}", *wording.target_ratio) : "";
   std::string text = fmt::format(
@@ -83,9 +103,10 @@ std::string to_text(const Claim& claim) {
   text += fmt::format("  measured: {}, limit {}: {}\n", time_text(claim.obtained_ns),
                       time_text(claim.limit_ns), wording.limit);
   for (const auto& [name, value] : claim.beside) {
-    text += fmt::format("  measured: {} {:.4g}\n", name, value);
+    const char* before = &name == &claim.beside.front().first ? "  measured: " : ", ";
+    text += fmt::format("{}{} {:.4g}", before, name, value);
   }
-  return text;
+  return claim.beside.empty() ? text : text + "\n";
 }
 
 }  // namespace remora::bench

@@ -21,6 +21,7 @@ enum class Verdict : std::uint8_t {
   missed,
   unclear,  // the rounds differ too much to tell: measure again, with more rounds or in quiet
   no_target,
+  skipped,  // what it needs is not here: nothing was measured
 };
 
 std::string_view to_string(Verdict verdict);
@@ -40,13 +41,19 @@ struct Claim {
   Spread ratio;           // obtained / limit, round by round
   Interval ratio_median;  // where the median of the ratio lies: this decides
   std::vector<std::pair<std::string, double>> beside;  // further measured numbers, unit in the name
+  std::string skipped_since;  // why nothing was measured, and what to do; else empty
 
   Verdict verdict() const;
 };
 
+using Claims = std::vector<Claim>;
+
 // Compares two series of one interleave().
 Claim compare(Wording wording, std::span<const double> obtained_ns,
               std::span<const double> limit_ns);
+
+// A claim that cannot be measured here, and why.
+Claim skip(Wording wording, std::string since);
 
 nlohmann::ordered_json to_json(const Claim& claim);
 

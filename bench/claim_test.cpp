@@ -53,5 +53,14 @@ TEST(Claim, says_in_text_that_it_was_measured_and_what_came_out) {
                                                         testing::HasSubstr("measured: 12 ns")));
 }
 
+TEST(Claim, says_why_it_was_skipped_and_shows_no_numbers) {
+  const Claim claim = skip({"copy/64", "copying is fast", "a peer", 1.0}, "the peer is not here");
+  EXPECT_EQ(claim.verdict(), Verdict::skipped);
+  EXPECT_THAT(to_text(claim), testing::HasSubstr("skipped: the peer is not here"));
+  const auto json = nlohmann::json::parse(to_json(claim).dump());
+  EXPECT_EQ(json.at("since"), "the peer is not here");
+  EXPECT_FALSE(json.contains("ratio"));
+}
+
 }  // namespace
 }  // namespace remora::bench

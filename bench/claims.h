@@ -2,27 +2,22 @@
 // its rounds are over, and fails only when the machine or the path cannot serve it.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "bench/claim.h"
+#include "bench/program.h"
 
 namespace remora::bench {
 
-struct MicroOptions {
-  std::uint64_t rounds = 0;  // 0: as many as suit the group
-  bool quick = false;        // a few seconds in all: shows that it works, and no more
-  std::string path = ".";    // a folder on the disk that commits are measured on
+struct MicroOptions : RunOptions {
+  std::string path = ".";  // a folder on the disk that commits are measured on
 };
 
 // The rounds and the slice of a group whose operations never sleep.
 Plan memory_plan(const MicroOptions& options);
 // The same for a group that waits for a disk, each side with its own cost.
 Plan disk_plan(const MicroOptions& options);
-
-using Claims = std::vector<Claim>;
 
 // Region::persist after a memcpy, and Region::copy, on plain memory.
 Result<Claims> measure_persist(const MicroOptions& options);

@@ -12,6 +12,7 @@
 #include "base/size_text.h"
 #include "bench/bare_memory.h"
 #include "bench/claims.h"
+#include "bench/walk.h"
 #include "pmem/open_region.h"
 
 namespace remora::bench {
@@ -24,28 +25,6 @@ constexpr double target_ratio = 1.1;
 // comes round to it again, but for a cache that cores share.
 constexpr std::size_t area_bytes = std::size_t{64} << 20;
 
-// Goes through all places of an area, again and again, by a step that no prefetcher follows.
-class Walk {
- public:
-  Walk(Bytes area, std::size_t size_bytes, std::size_t start)
-      : first_(area.data()),
-        size_bytes_(size_bytes),
-        mask_(area.size() / size_bytes - 1),
-        at_(start) {}
-
-  std::byte* next() {
-    at_ += step;
-    return first_ + (at_ & mask_) * size_bytes_;
-  }
-
- private:
-  static constexpr std::size_t step = 0x9e3779b1;  // odd: it meets every place of a power of two
-
-  std::byte* first_;
-  std::size_t size_bytes_;
-  std::size_t mask_;
-  std::size_t at_;
-};
 static_assert(std::has_single_bit(area_bytes) && std::ranges::all_of(sizes, [](std::size_t size) {
                 return std::has_single_bit(size);
               }));
@@ -55,10 +34,10 @@ struct Source {
 };
 
 template <typename Operation>
-Side along(Walk walk, Operation operation) {
-  return [walk, operation](std::uint64_t iterations) mutable {
+Side along(Walk walk, Bytes area, std::size_t size_bytes, Operation operation) {
+  return [=](std::uint64_t iterations) mutable {
     for (; iterations > 0; --iterations) {
-      operation(walk.next());
+      operation(area.data() + walk.next() * size_bytes);
     }
   };
 }
@@ -85,13 +64,13 @@ Claim against_bare(Wording wording, Bytes area, ConstBytes from, const std::vect
                    const Plan& plan, Operation operation) {
   const std::size_t places = area.size() / from.size();
   const auto walk = [&](std::size_t side) {
-    return Walk(area, from.size(), places * side / (bare.size() + 1));
+    return Walk(places, places * side / (bare.size() + 1));
   };
-  std::vector<Side> sides = {along(walk(0), operation)};
+  std::vector<Side> sides = {along(walk(0), area, from.size(), operation)};
   for (const BareWay& way : bare) {
-    sides.push_back(along(walk(sides.size()), [from, run = way.run](std::byte* to) {
-      run(to, from.data(), from.size());
-    }));
+    sides.push_back(
+        along(walk(sides.size()), area, from.size(),
+              [from, run = way.run](std::byte* to) { run(to, from.data(), from.size()); }));
   }
   std::vector<std::vector<double>> series = interleave(sides, plan);
   const std::vector<double> obtained_ns = std::move(series.front());

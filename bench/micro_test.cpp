@@ -2,56 +2,20 @@
 // times are good is not asked here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "bench/claims_testing.h"
 #include "cli/exit_status.h"
 #include "pmem/pmem_testing.h"
 
 namespace remora::bench {
 namespace {
 
-struct Outcome {
-  int exit_status = -1;
-  std::string out;
-};
-
 Outcome micro(const std::string& arguments) {
-  Outcome outcome;
-  FILE* pipe = popen((REMORA_MICRO " " + arguments).c_str(), "r");
-  REMORA_CHECK(pipe != nullptr, "cannot start micro");
-  for (int next = std::fgetc(pipe); next != EOF; next = std::fgetc(pipe)) {
-    outcome.out += static_cast<char>(next);
-  }
-  const int status = pclose(pipe);
-  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
-
-void expect_sound(const nlohmann::json& spread) {
-  for (const char* name : {"median", "p10", "p90"}) {
-    const auto value = spread.at(name).get<double>();
-    EXPECT_TRUE(std::isfinite(value) && value > 0) << name;
-  }
-  EXPECT_LE(spread.at("p10"), spread.at("median"));
-  EXPECT_LE(spread.at("median"), spread.at("p90"));
-}
-
-void expect_complete(const nlohmann::json& claim) {
-  SCOPED_TRACE(claim.dump(2));
-  EXPECT_EQ(claim.at("kind"), "measured");
-  EXPECT_FALSE(claim.at("claim").get<std::string>().empty());
-  EXPECT_FALSE(claim.at("limit").get<std::string>().empty());
-  expect_sound(claim.at("obtained_ns"));
-  expect_sound(claim.at("limit_ns"));
-  expect_sound(claim.at("ratio"));
-  EXPECT_LE(claim.at("ratio").at("median_low"), claim.at("ratio").at("median_high"));
-  EXPECT_EQ(claim.at("target_ratio").is_null(), claim.at("verdict") == "no target");
+  return run_program(REMORA_MICRO " " + arguments);
 }
 
 const std::set<std::string> memory_ids = {

@@ -93,6 +93,10 @@ Ticket CrashDma::flush(QpNumber qp, ConstBytes range, fabric::FlushPlacement pla
     place_all(qp);
     return {};
   }
+  if (by_cpu_) {
+    place_all(qp);
+    return to_medium && persistence != nullptr ? persistence->persist(range) : Ticket{};
+  }
   memory_.flush_inbound(qp, offset_of(range.data()), range.size(),
                         to_medium ? FlushTo::persistence : FlushTo::visibility);
   tell_watches();

@@ -29,6 +29,10 @@ class CrashDma final : public fabric::nic::Dma {
   CrashDma(Runtime& runtime, CrashMemory& memory, Random random,
            const PlacementDelays& delays = {});
 
+  // From here on a FLUSH is the work of a CPU, as on the wires of one host: it writes back the
+  // lines of its range, whoever stored to them, and not only what the queue pair wrote.
+  void flush_by_cpu() { by_cpu_ = true; }
+
   // The power is gone: from now on nothing changes the memory, whatever is asked.
   void power_off();
 
@@ -67,6 +71,7 @@ class CrashDma final : public fabric::nic::Dma {
   const PlacementDelays delays_;
   std::map<QpNumber, std::uint64_t> posted_;  // the number of the newest write of each queue pair
   bool powered_ = true;
+  bool by_cpu_ = false;
   Step step_{*this};
 };
 

@@ -10,13 +10,27 @@ Node::Machine::Machine(Node& node, std::uint64_t seed)
     : region(node.memory_),
       committer(node.memory_),
       dma(node.loop_, node.memory_, Random(mix(seed)), node.options_.placement),
-      nic(node.loop_, node.wire_, dma,
-          fabric::nic::NicOptions{.keys = fabric::nic::Keys::from_seed(seed)}) {
+      nic(node.loop_, with_actor(node, seed), dma,
+          fabric::nic::NicOptions{
+              .keys = fabric::nic::Keys::from_seed(seed),
+              .pin_down_entries = static_cast<std::uint32_t>(node.wire_.pin_down_entries())}) {
   node.loop_.add_poller(committer);
+}
+
+// The wire, which must know of the actor before a NIC is made on it.
+fabric::nic::SimWire& Node::Machine::with_actor(Node& node, std::uint64_t seed) {
+  if (node.options_.host != nullptr) {
+    actor.emplace(node.loop_, *node.options_.host, node.wire_, node.memory_, dma,
+                  Random(mix(seed ^ 0x6d61707065640001)), node.options_.actor);
+  }
+  return node.wire_;
 }
 
 Node::Machine::~Machine() {
   const AbandonScope power_is_gone;
+  if (actor) {
+    actor->power_off();
+  }
   dma.power_off();
   flows.abandon();
   while (!programs.empty()) {
@@ -30,7 +44,7 @@ Node::Node(VirtualLoop& loop, fabric::nic::SimNetwork& network, const NodeOption
       wire_(network.add_node()),
       options_(options),
       random_(mix(options.seed)),
-      memory_(options.memory_bytes, options.platform, random_.fork()),
+      memory_(options.memory_bytes, options.platform, random_.fork(), options.sites),
       machine_(std::make_unique<Machine>(*this, random_.next())) {}
 
 Node::~Node() {
@@ -46,6 +60,11 @@ Node::Machine& Node::machine() {
 
 fabric::nic::Nic& Node::nic() {
   return machine().nic;
+}
+
+MappedActor& Node::actor() {
+  REMORA_CHECK(machine().actor.has_value(), "the node shares no host");
+  return *machine().actor;
 }
 
 CrashRegion& Node::region() {

@@ -26,6 +26,7 @@
 #include "sim/memory/crash_memory.h"
 #include "sim/memory/crash_region.h"
 #include "sim/world/crash_dma.h"
+#include "sim/world/mapped_actor.h"
 
 namespace remora::sim {
 
@@ -34,6 +35,12 @@ struct NodeOptions {
   Platform platform = {};
   std::uint64_t seed = 1;
   PlacementDelays placement = {};
+  // Where the persist calls of its programs are counted and muted; outlives the node. Null: nowhere.
+  SiteTable* sites = nullptr;
+  // Nodes with the same host are processes of one machine: they reach each other's memory by the
+  // short way too. The host outlives the nodes.
+  MappedHost* host = nullptr;
+  ActorOptions actor = {};
 };
 
 class Node {
@@ -54,6 +61,8 @@ class Node {
   fabric::nic::Nic& nic();
   // The persistent memory as the NIC and the programs of the node share it.
   CrashRegion& region();
+  // The process, on a node that has a host.
+  MappedActor& actor();
 
   // Makes an object that lives in the node's DRAM, and owns it until the power is cut.
   template <typename Program, typename... Arguments>
@@ -91,10 +100,12 @@ class Node {
   struct Machine {
     Machine(Node& node, std::uint64_t seed);
     ~Machine();
+    fabric::nic::SimWire& with_actor(Node& node, std::uint64_t seed);
 
     CrashRegion region;
     Committer committer;
     CrashDma dma;
+    std::optional<MappedActor> actor;
     fabric::nic::Nic nic;
     std::vector<std::shared_ptr<void>> programs;
     Flows flows;

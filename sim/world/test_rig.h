@@ -32,6 +32,7 @@ class Port {
 
   fabric::QueuePair& qp() { return *qp_; }
   fabric::MemoryRegion& memory() { return *memory_; }
+  void forget_memory() { memory_.reset(); }
   fabric::MemoryRegion& buffers() { return *buffers_; }
   fabric::CompletionQueue& sends() { return *sends_; }
   fabric::CompletionQueue& receives() { return *receives_; }
@@ -47,13 +48,24 @@ class Port {
 };
 
 struct Rig {
-  explicit Rig(std::uint64_t seed, const Platform& platform = {})
+  // With a host, both are processes of one machine.
+  explicit Rig(std::uint64_t seed, const Platform& platform = {}, MappedHost* host = nullptr,
+               const ActorOptions& actor = {})
       : loop({.seed = seed}),
         network(loop, *fabric::nic::load_nic_profile("connectx-5"),
                 *fabric::nic::load_memory_profile("optane"), Random(seed)),
-        client(loop, network, {.memory_bytes = 4 * page_bytes, .platform = {}, .seed = 2 * seed}),
+        client(loop, network,
+               {.memory_bytes = 4 * page_bytes,
+                .platform = {},
+                .seed = 2 * seed,
+                .host = host,
+                .actor = actor}),
         server(loop, network,
-               {.memory_bytes = 8 * page_bytes, .platform = platform, .seed = 2 * seed + 1}) {
+               {.memory_bytes = 8 * page_bytes,
+                .platform = platform,
+                .seed = 2 * seed + 1,
+                .host = host,
+                .actor = actor}) {
     connect();
   }
 

@@ -12,6 +12,7 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/nic_bench/side.h"
+#include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
@@ -38,6 +39,11 @@ std::string_view to_text(Support support) {
   return "unknown";
 }
 
+std::string_view to_text(fabric::PlacementOrder order) {
+  return order == fabric::PlacementOrder::ascending ? "in ascending order"
+                                                    : "in any order, its last word last";
+}
+
 Result<DeviceAttributes> ring_attributes() {
   PollLoop loop;
   Result<std::unique_ptr<fabric::nic::RingWire>> wire =
@@ -47,6 +53,18 @@ Result<DeviceAttributes> ring_attributes() {
   }
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, **wire, dma);
+  return nic.attributes();
+}
+
+Result<DeviceAttributes> mapped_attributes() {
+  PollLoop loop;
+  Result<std::unique_ptr<fabric::nic::MappedWire>> wire =
+      fabric::nic::MappedWire::create(loop, nullptr);
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  fabric::nic::PlainDma dma;
+  const fabric::nic::Nic nic(loop, (*wire)->wire(), dma);
   return nic.attributes();
 }
 
@@ -77,6 +95,7 @@ void print_table(const DeviceAttributes& device) {
   fmt::print("completions       {} per queue\n", device.max_completions);
   fmt::print("memory regions    {}\n", device.max_regions);
   fmt::print("reads in flight   {} per queue pair\n", device.max_reads_in_flight);
+  fmt::print("a WRITE appears   {}\n", to_text(device.placement_order));
   fmt::print("capabilities\n");
   for (const Capability& capability : device.capabilities) {
     fmt::print("  {:24} {:9} {}\n", capability.name, to_text(capability.support), capability.how);
@@ -105,10 +124,13 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
 }
 
 int info(const std::string& wire, const std::string& profile, bool json) {
-  if (wire != "ring" && wire != "sim") {
-    return fail(Status(Code::invalid_argument, "unknown wire '" + wire + "'; choose ring or sim"));
+  if (wire != "ring" && wire != "mapped" && wire != "sim") {
+    return fail(
+        Status(Code::invalid_argument, "unknown wire '" + wire + "'; choose ring, mapped or sim"));
   }
-  Result<DeviceAttributes> device = wire == "ring" ? ring_attributes() : sim_attributes(profile);
+  Result<DeviceAttributes> device = wire == "ring"     ? ring_attributes()
+                                    : wire == "mapped" ? mapped_attributes()
+                                                       : sim_attributes(profile);
   if (!device.ok()) {
     return fail(device.status());
   }
@@ -133,7 +155,7 @@ void add_nic_command(CLI::App& app, int& exit_status) {
   nic->require_subcommand(1);
   CLI::App* command = nic->add_subcommand("info", "The device, what it can do, and how");
   const auto arguments = std::make_shared<NicArguments>();
-  command->add_option("--wire", arguments->wire, "ring or sim")->capture_default_str();
+  command->add_option("--wire", arguments->wire, "ring, mapped or sim")->capture_default_str();
   command->add_option("--profile", arguments->profile, "NIC of the simulated world, or a path")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print JSON");

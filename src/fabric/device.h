@@ -8,7 +8,8 @@
 // first; what was posted is dropped without completions.
 //
 // Threads: a device and all that is made from it belong to one thread, that of the loop which
-// drives it. Nothing here blocks, and posting and polling do not allocate.
+// drives it. Nothing here blocks but destroying a memory region that a peer works on itself (see
+// fabric/nic/shortcut.h), and posting and polling do not allocate.
 //
 // Failures that a caller can expect are a Status; posting more than a queue holds is no_space and
 // posts nothing of the batch from the refused entry on.
@@ -37,6 +38,9 @@ struct Capability {
   std::string how;  // for people: by what means, and what that is worth
 };
 
+// In which order a target CPU sees the bytes of one WRITE appear (P4).
+enum class PlacementOrder : std::uint8_t { last_word_last, ascending };
+
 struct DeviceAttributes {
   std::string name;  // "soft-ring"
   std::string wire;  // "ring", "mapped", "sim", "roce", or the verbs device
@@ -50,6 +54,7 @@ struct DeviceAttributes {
   std::uint32_t max_completions = 0;  // per completion queue
   std::uint32_t max_regions = 0;
   std::uint32_t max_reads_in_flight = 0;  // READs and atomics, per queue pair and direction
+  PlacementOrder placement_order = PlacementOrder::ascending;
   std::vector<Capability> capabilities;
 };
 
@@ -64,6 +69,8 @@ struct DeviceCounters {
   std::uint64_t access_violations = 0;  // remote keys, bounds or rights that were refused
   std::uint64_t translation_hits = 0;
   std::uint64_t translation_misses = 0;
+  std::uint64_t requests_by_wire = 0;    // posted, and sent to the responder
+  std::uint64_t requests_short_cut = 0;  // posted, and executed by this side itself
 };
 
 // Memory that the device may use, and by its remote key others.

@@ -37,9 +37,8 @@ Status FlowReceive::post() {
 }
 
 bool FlowQueue::poll() {
-  std::array<WorkCompletion, completions_per_poll> completions;
-  const std::size_t count = queue_.poll(completions);
-  for (const WorkCompletion& completion : std::span(completions).first(count)) {
+  const std::size_t count = queue_.poll(completions_);
+  for (const WorkCompletion& completion : std::span(completions_).first(count)) {
     auto* operation = reinterpret_cast<FlowOperation*>(completion.id);
     if (operation == nullptr) {
       continue;

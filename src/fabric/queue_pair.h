@@ -18,8 +18,9 @@
 //  P2  When the completion of a receive has been polled, the bytes of that message and of every
 //      earlier WRITE on the queue pair are visible to the target.
 //  P3  A READ or atomic sees every earlier WRITE of its own queue pair.
-//  P4  A target CPU that watches the memory of one WRITE sees its bytes appear in ascending order
-//      (a device setting; on unless said otherwise).
+//  P4  A target CPU that watches the memory of one WRITE sees its last word, aligned, appear after
+//      all its other bytes; where the device's attributes say so, it sees all bytes in ascending
+//      order.
 //  P5  When a FLUSH to visibility has completed, the bytes that this queue pair wrote in its range
 //      are visible to everyone.
 //  P6  When a FLUSH to persistence has completed, they are also persistent, in the sense of the
@@ -48,8 +49,8 @@
 //  F2  A message longer than the receive that it finds is a remote_invalid_request for the sender
 //  and
 //      a local_length_error for the receiver.
-//  F3  A peer that dies, or a wire that is cut, makes outstanding requests complete with
-//      retry_exceeded after at most the time that timeout and retry_count allow.
+//  F3  A peer that dies or stands still, or a wire that is cut, makes outstanding requests complete
+//      with retry_exceeded after at most the time that timeout and retry_count allow.
 //  F4  After the first failure the queue pair is in the error state, and everything still queued,
 //  on
 //      both queues, completes with `flushed`, in order.
@@ -116,6 +117,10 @@ class QueuePair {
   virtual void fail() = 0;
   // Error or any state -> reset: what was posted is dropped without completions.
   virtual void reset() = 0;
+  // After fail or reset: whether nothing that the peer began through this queue pair can touch this
+  // side's memory any more. At once on most wires; a peer that works on the memory itself may stand
+  // still in the middle of that. Space that the peer may have been writing is used anew only then.
+  virtual bool quiet() const { return true; }
 
   // In order; stops at the first that cannot be posted and says why: no_space when the queue is
   // full, invalid_argument for a request that no device could execute, closed in reset or init.

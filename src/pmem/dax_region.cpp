@@ -1,6 +1,7 @@
 #include "pmem/dax_region.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -13,13 +14,25 @@ void MapDeleter::operator()(pmem2_map* map) const {
 Mapping::Mapping(Mapping&& other) noexcept
     : bytes(std::exchange(other.bytes, {})),
       map(std::move(other.map)),
-      unmap_bytes(std::exchange(other.unmap_bytes, false)) {}
+      unmap_bytes(std::exchange(other.unmap_bytes, false)),
+      descriptor(std::exchange(other.descriptor, -1)),
+      close_descriptor(std::exchange(other.close_descriptor, false)) {}
 
 Mapping::~Mapping() {
   map.reset();
   if (unmap_bytes) {
     munmap(bytes.data(), bytes.size());
   }
+  if (close_descriptor) {
+    close(descriptor);
+  }
+}
+
+std::optional<Backing> backing_of(const Mapping& mapping) {
+  if (mapping.descriptor < 0) {
+    return std::nullopt;
+  }
+  return Backing{mapping.descriptor, 0};
 }
 
 DaxRegion::DaxRegion(Mapping mapping, Strategy strategy)

@@ -6,6 +6,7 @@
 #include <libpmem2.h>
 
 #include <memory>
+#include <optional>
 
 #include "pmem/region.h"
 
@@ -25,8 +26,12 @@ struct Mapping {
 
   Bytes bytes;
   MapHandle map;
-  bool unmap_bytes = false;  // Remora mapped the bytes: it unmaps them too
+  bool unmap_bytes = false;       // Remora mapped the bytes: it unmaps them too
+  int descriptor = -1;            // of the file that is mapped, shared; -1 where there is none
+  bool close_descriptor = false;  // it is the mapping's own
 };
+
+std::optional<Backing> backing_of(const Mapping& mapping);
 
 class DaxRegion final : public Region {
  public:
@@ -34,6 +39,7 @@ class DaxRegion final : public Region {
 
   Bytes bytes() override { return mapping_.bytes; }
   const Strategy& strategy() const override { return strategy_; }
+  std::optional<Backing> backing() const override { return backing_of(mapping_); }
   void flush(ConstBytes range, Site site = Site::current()) override;
   [[nodiscard]] Ticket drain(Site site = Site::current()) override;
   [[nodiscard]] Ticket persist(ConstBytes range, Site site = Site::current()) override;

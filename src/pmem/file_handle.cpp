@@ -16,6 +16,21 @@ namespace {
 
 constexpr mode_t owner_only = 0600;
 
+// One byte beyond any content.
+struct flock mapped_mark(short kind) {
+  struct flock mark {};
+  mark.l_type = kind;
+  mark.l_whence = SEEK_SET;
+  mark.l_start = off_t{1} << 62;
+  mark.l_len = 1;
+  return mark;
+}
+
+bool is_mapped_elsewhere(int descriptor) {
+  struct flock mark = mapped_mark(F_WRLCK);
+  return fcntl(descriptor, F_OFD_GETLK, &mark) == 0 && mark.l_type != F_UNLCK;
+}
+
 // Makes the new name itself persistent: without this a power cut may take the file away.
 Status sync_folder_of(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
@@ -97,7 +112,20 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
                                     " is in use; stop the process that has it open first (a pool "
                                     "has one owner at a time)");
   }
+  if (is_mapped_elsewhere(descriptor)) {
+    return Status(
+        Code::in_use,
+        path +
+            " is still mapped by a client of the process that had it open before; it lets "
+            "go when it notices, or when it ends: try again, or stop it");
+  }
   return handle;
+}
+
+Status FileHandle::mark_mapped(int descriptor) {
+  struct flock mark = mapped_mark(F_RDLCK);
+  return fcntl(descriptor, F_OFD_SETLK, &mark) == 0 ? Status()
+                                                    : os_failure("cannot mark a mapping", errno);
 }
 
 Result<FileHandle> FileHandle::create(const std::string& path, std::uint64_t size_bytes) {

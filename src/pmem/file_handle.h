@@ -12,7 +12,7 @@ namespace remora {
 class FileHandle {
  public:
   // Opens an existing regular file and locks it: exclusively for writing, shared for reading.
-  // Refuses with in_use when another holder has it.
+  // Refuses with in_use when another holder has it, or has it mapped (see mark_mapped).
   static Result<FileHandle> open(const std::string& path, bool writable);
 
   // Makes a file of `size_bytes`, every byte of it allocated on the disk, all zero. Refuses to
@@ -22,6 +22,12 @@ class FileHandle {
   FileHandle(FileHandle&& other) noexcept;
   FileHandle& operator=(FileHandle&& other) noexcept;
   ~FileHandle();
+
+  // A lock that says "somebody has mapped this file writable": it is on an open file description,
+  // so it lasts until the last descriptor and the last mapping that came from it are gone,
+  // whichever processes have them. Opening the file is refused until then: whoever was stopped in
+  // the middle of a store for an earlier owner could still make it.
+  static Status mark_mapped(int descriptor);
 
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +51,21 @@ TEST_F(FileHandleTest, a_new_file_is_its_owners_alone) {
   struct stat facts {};
   ASSERT_EQ(fstat(file->descriptor(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
+}
+
+TEST_F(FileHandleTest, is_not_opened_while_somebody_else_has_it_mapped) {
+  ASSERT_TRUE(FileHandle::create(path_, 4096).ok());
+  const int other = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(other, 0);
+  ASSERT_TRUE(FileHandle::mark_mapped(other).ok());
+  void* mapped = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  close(other);  // the mapping is enough
+  Result<FileHandle> refused = FileHandle::open(path_, true);
+  EXPECT_EQ(refused.code(), Code::in_use);
+  EXPECT_NE(text_of(refused.status()).find("try again"), std::string::npos);
+  munmap(mapped, 4096);
+  EXPECT_TRUE(FileHandle::open(path_, true).ok());
 }
 
 TEST_F(FileHandleTest, create_refuses_a_file_that_exists_and_leaves_it_alone) {

@@ -24,6 +24,7 @@ class FileRegion final : public Region {
 
   Bytes bytes() override { return mapping_->bytes; }
   const Strategy& strategy() const override { return strategy_; }
+  std::optional<Backing> backing() const override { return Backing{descriptor_, 0}; }
   void flush(ConstBytes range, Site) override { commit_.add(range); }
   [[nodiscard]] Ticket drain(Site) override { return commit_.draw(); }
   void copy(std::byte* to, ConstBytes from, Site site) override;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <libpmem2.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,21 +88,24 @@ Result<Mapping> map_file(const FileHandle& file) {
   mapping.map.reset(map);
   mapping.bytes =
       Bytes(static_cast<std::byte*>(pmem2_map_get_address(map)), pmem2_map_get_size(map));
+  mapping.descriptor = file.descriptor();
   return mapping;
 }
 
-// Puts libpmem2's cache-line functions on memory that is not persistent.
-Result<Mapping> treat_as_cache_line(Bytes bytes, pmem2_source* source) {
-  Mapping mapping;
-  mapping.bytes = bytes;
-  mapping.unmap_bytes = true;
+// Puts libpmem2's cache-line functions on memory that somebody has mapped.
+Status treat_as_cache_line(Mapping& mapping) {
+  pmem2_source* source = nullptr;
+  if (pmem2_source_from_anon(&source, mapping.bytes.size()) != 0) {
+    return pmem2_failure("cannot describe memory");
+  }
+  const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
   pmem2_map* map = nullptr;
-  if (pmem2_map_from_existing(&map, source, bytes.data(), bytes.size(),
+  if (pmem2_map_from_existing(&map, source, mapping.bytes.data(), mapping.bytes.size(),
                               PMEM2_GRANULARITY_CACHE_LINE) != 0) {
     return pmem2_failure("cannot treat memory as persistent memory");
   }
   mapping.map.reset(map);
-  return mapping;
+  return Status();
 }
 
 Strategy volatile_strategy(std::string reason) {
@@ -168,16 +172,6 @@ Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mappi
       std::make_unique<FileRegion>(std::move(mapping), file.descriptor(), std::move(strategy)));
 }
 
-Result<std::unique_ptr<Region>> open_volatile(Bytes bytes, pmem2_source* source,
-                                              Strategy strategy) {
-  Result<Mapping> mapping = treat_as_cache_line(bytes, source);
-  if (!mapping.ok()) {
-    return mapping.status();
-  }
-  return std::unique_ptr<Region>(
-      std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy)));
-}
-
 Result<std::unique_ptr<Region>> open_in_memory(const FileHandle& file, Strategy strategy) {
   Result<std::uint64_t> size_bytes = file.size_bytes();
   if (!size_bytes.ok()) {
@@ -187,13 +181,13 @@ Result<std::unique_ptr<Region>> open_in_memory(const FileHandle& file, Strategy 
   if (!bytes.ok()) {
     return bytes.status();
   }
-  pmem2_source* source = nullptr;
-  if (pmem2_source_from_fd(&source, file.descriptor()) != 0) {
-    munmap(bytes->data(), bytes->size());
-    return pmem2_failure("cannot use " + file.path() + " as a source of memory");
-  }
-  const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
-  return open_volatile(*bytes, source, std::move(strategy));
+  Mapping mapping;
+  mapping.bytes = *bytes;
+  mapping.unmap_bytes = true;
+  mapping.descriptor = file.descriptor();
+  REMORA_TRY(treat_as_cache_line(mapping));
+  return std::unique_ptr<Region>(
+      std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy)));
 }
 
 }  // namespace
@@ -264,17 +258,36 @@ Result<std::unique_ptr<Region>> open_private(const FileHandle& file) {
 }
 
 Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes) {
-  Result<Bytes> bytes = map_bytes(-1, size_bytes, MAP_PRIVATE | MAP_ANONYMOUS, "memory");
+  const int descriptor = memfd_create("remora-dram", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (descriptor < 0) {
+    return os_failure("cannot make memory", errno);
+  }
+  Mapping mapping;
+  mapping.descriptor = descriptor;
+  mapping.close_descriptor = true;
+  // Nobody cuts it short while it is mapped, and no other user opens it again by its descriptor.
+  if (ftruncate(descriptor, static_cast<off_t>(size_bytes)) != 0 ||
+      fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+      fchmod(descriptor, S_IRUSR | S_IWUSR) != 0) {
+    return os_failure("cannot make " + std::to_string(size_bytes) + " bytes of memory", errno);
+  }
+  Result<Bytes> bytes = map_bytes(descriptor, size_bytes, MAP_SHARED, "memory");
   if (!bytes.ok()) {
     return bytes.status();
   }
-  pmem2_source* source = nullptr;
-  if (pmem2_source_from_anon(&source, size_bytes) != 0) {
-    munmap(bytes->data(), bytes->size());
-    return pmem2_failure("cannot describe memory");
-  }
-  const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
-  return open_volatile(*bytes, source, volatile_strategy("plain memory: a power cut empties it"));
+  mapping.bytes = *bytes;
+  mapping.unmap_bytes = true;
+  REMORA_TRY(treat_as_cache_line(mapping));
+  return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
+      std::move(mapping), volatile_strategy("plain memory: a power cut empties it")));
+}
+
+Result<std::unique_ptr<Region>> adopt_mapping(Bytes bytes) {
+  Mapping mapping;
+  mapping.bytes = bytes;
+  REMORA_TRY(treat_as_cache_line(mapping));
+  return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
+      std::move(mapping), volatile_strategy("memory of another process, mapped here")));
 }
 
 }  // namespace remora

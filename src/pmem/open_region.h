@@ -35,7 +35,12 @@ Result<Strategy> find_strategy(const FileHandle& file, Media media);
 // untouched. For inspecting and checking.
 Result<std::unique_ptr<Region>> open_private(const FileHandle& file);
 
-// `dram` with no file: anonymous memory, all zero, gone with the region.
+// `dram` with no file: memory without a name (a memfd), all zero, gone with the region and with
+// whatever other process has mapped it.
 Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes);
+
+// Cache-line functions on a mapping that the caller made: it keeps it, and unmaps it after the
+// region has gone. What stands behind it is the caller's to know.
+Result<std::unique_ptr<Region>> adopt_mapping(Bytes bytes);
 
 }  // namespace remora

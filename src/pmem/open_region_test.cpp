@@ -1,6 +1,7 @@
 #include "pmem/open_region.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstring>
 #include <fstream>
@@ -199,6 +200,27 @@ TEST(MakeDram, several_regions_live_side_by_side) {
     regions.push_back(std::move(region).value());
     expect_to_persist(*regions.back());
   }
+}
+
+TEST(MakeDram, can_be_mapped_by_its_backing) {
+  Result<std::unique_ptr<Region>> region = make_dram(size_bytes);
+  ASSERT_TRUE(region.ok());
+  const std::optional<Backing> backing = (*region)->backing();
+  ASSERT_TRUE(backing);
+  void* there = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, backing->descriptor,
+                     static_cast<off_t>(backing->offset));
+  ASSERT_NE(there, MAP_FAILED);
+  const Bytes bytes(static_cast<std::byte*>(there), size_bytes);
+  bytes[100] = std::byte{7};
+  EXPECT_EQ((*region)->bytes()[100], std::byte{7});
+  {
+    Result<std::unique_ptr<Region>> adopted = adopt_mapping(bytes);
+    ASSERT_TRUE(adopted.ok()) << adopted.status().message();
+    expect_to_persist(**adopted);
+  }
+  EXPECT_EQ(bytes.size(), size_bytes) << "the mapping is still the caller's";
+  bytes[100] = std::byte{8};
+  munmap(there, size_bytes);
 }
 
 TEST(Media, names_are_read_back) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -50,6 +51,12 @@ struct Strategy {
   std::string reason;  // why this method, and why it does or does not survive
 };
 
+// The file whose shared mapping a region is: what another process can map too.
+struct Backing {
+  int descriptor = -1;       // the region's own; whoever passes it on passes a copy
+  std::uint64_t offset = 0;  // of the region's first byte
+};
+
 class Region {
  public:
   Region() = default;
@@ -59,6 +66,9 @@ class Region {
 
   virtual Bytes bytes() = 0;
   virtual const Strategy& strategy() const = 0;
+
+  // Nothing where no other process could see the same bytes.
+  virtual std::optional<Backing> backing() const { return std::nullopt; }
 
   std::byte* data() { return bytes().data(); }
   std::size_t size() { return bytes().size(); }

@@ -6,9 +6,9 @@
 
 namespace remora::fabric::contract {
 
-bool CrashTarget::survives(std::size_t offset, ConstBytes bytes) {
+bool survives_every_cut(const CrashMemory& memory, std::size_t offset, ConstBytes bytes) {
   Images images({.exhaustive = 8, .samples = 8});
-  images.take(memory_, Random(1));
+  images.take(memory, Random(1));
   while (images.next()) {
     const ConstBytes kept = images.bytes().subspan(offset, bytes.size());
     if (!std::equal(bytes.begin(), bytes.end(), kept.begin())) {

@@ -62,16 +62,19 @@ SENTENCE(F2, a_message_longer_than_its_receive_fails_on_both_sides) {
 void check_ends_in_time(World& world, void (World::*end)()) {
   Pair pair(world);
   EXPECT_EQ(pair.status_of(pair.write(1, 0, 0, 64)), WorkStatus::success);
-  pair.post(pair.write(2, 0, 0, 100'000));
-  pair.post(pair.read(3, 0, 0, 64));
+  pair.post_receive(9, 0, 100'000);
+  pair.post(pair.send(2, 0, 100'000));
+  pair.post(pair.write(3, 0, 0, 100'000));
+  pair.post(pair.read(4, 0, 0, 64));
   (world.*end)();
   const std::uint64_t begin_ns = world.runtime().now_ns();
-  pair.wait_sends(3);
+  pair.wait_sends(4);
   const std::uint64_t span_ns = world.runtime().now_ns() - begin_ns;
-  ASSERT_EQ(pair.near.sends.size(), 3u);
+  ASSERT_EQ(pair.near.sends.size(), 4u);
   EXPECT_EQ(pair.near.sends[1].id, 2u);
   EXPECT_EQ(pair.near.sends[1].status, WorkStatus::retry_exceeded);
   EXPECT_EQ(pair.near.sends[2].status, WorkStatus::flushed);
+  EXPECT_EQ(pair.near.sends[3].status, WorkStatus::flushed);
   EXPECT_EQ(pair.near.qp->state(), QpState::error);
   const ConnectOptions options = world.connect_options();
   if (world.exact_time()) {

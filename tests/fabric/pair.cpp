@@ -53,6 +53,9 @@ Pair::Pair(World& world, const PairOptions& options) : world_(world) {
   connected_ =
       near.qp->connect(far.qp->address(), options.near.value_or(world.connect_options())).ok() &&
       far.qp->connect(near.qp->address(), options.far.value_or(world.connect_options())).ok();
+  if (connected_) {
+    world.connected(*near.qp, far.memory->remote(0));
+  }
 }
 
 std::vector<std::byte> Pair::pattern(std::size_t size, std::uint64_t number) {

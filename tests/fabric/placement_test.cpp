@@ -1,4 +1,5 @@
 // P1 to P8.
+#include <algorithm>
 #include <cstring>
 
 #include "tests/fabric/contract.h"
@@ -79,15 +80,27 @@ SENTENCE(P3, a_read_or_atomic_sees_earlier_writes_of_its_queue_pair) {
   }
 }
 
-SENTENCE(P4, bytes_of_a_write_appear_in_ascending_order) {
+// Whether no byte of the last word, aligned, of [begin, end) is there before all the others are.
+bool last_word_is_last(const std::byte* begin, const std::byte* end, std::byte mark) {
+  const std::byte* const last = end - (reinterpret_cast<std::uintptr_t>(end - 1) % word_bytes + 1);
+  return std::find(last, end, mark) == end ||
+         std::all_of(begin, last, [&](std::byte byte) { return byte == mark; });
+}
+
+SENTENCE(P4, bytes_of_a_write_appear_in_the_order_that_the_device_promises) {
   Pair pair(world);
   constexpr std::size_t size = 30'000;
+  const bool ascending = world.near().attributes().placement_order == PlacementOrder::ascending;
   const std::byte mark{0xaa};
   std::memset(pair.near_at(0), static_cast<int>(mark), size);
   pair.post(pair.write(1, 0, 3, size));
   std::size_t seen = 0;
   const bool all_seen = world.run_until([&] {
     const std::byte* const begin = pair.far_at(3);
+    EXPECT_TRUE(last_word_is_last(begin, begin + size, mark));
+    if (!ascending) {
+      return begin[size - 1] == mark;
+    }
     while (seen < size && begin[seen] == mark) {
       ++seen;
     }

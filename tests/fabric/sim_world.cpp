@@ -2,11 +2,11 @@
 
 #include "base/random.h"
 #include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
 #include "runtime/virtual_loop.h"
 #include "sim/world/crash_dma.h"
+#include "sim/world/mapped_actor.h"
 #include "tests/fabric/crash_target.h"
 
 namespace remora::fabric::contract {
@@ -15,15 +15,17 @@ namespace {
 
 class SimWorld final : public World {
  public:
-  SimWorld(std::uint64_t seed, const nic::SimFaults& faults)
+  SimWorld(std::uint64_t seed, const nic::SimFaults& faults, bool one_host)
       : loop_({.seed = seed}),
         network_(loop_, *nic::load_nic_profile("connectx-5"), *nic::load_memory_profile("optane"),
                  Random(seed)),
         near_wire_(network_.add_node()),
         far_wire_(network_.add_node()),
         target_(seed),
-        near_dma_(&loop_),
+        near_dram_(page_bytes, Platform{}, Random(mix(seed + 2))),
+        near_dma_(loop_, near_dram_, Random(mix(seed + 3))),
         far_dma_(loop_, target_.memory(), Random(mix(seed + 1))),
+        actors_(one_host ? std::make_unique<Actors>(*this, seed) : nullptr),
         near_(loop_, near_wire_, near_dma_, {.keys = nic::Keys::from_seed(2 * seed)}),
         far_(loop_, far_wire_, far_dma_, {.keys = nic::Keys::from_seed(2 * seed + 1)}) {
     network_.set_faults(faults);
@@ -38,7 +40,7 @@ class SimWorld final : public World {
   }
   ConnectOptions connect_options() const override { return {.timeout_ns = 300'000}; }
   bool exact_time() const override { return true; }
-  bool places_late() const override { return true; }
+  bool places_late() const override { return actors_ == nullptr; }
 
   bool run_until(const std::function<bool()>& holds) override {
     constexpr std::uint64_t patience_ns = 10'000'000'000;
@@ -55,13 +57,26 @@ class SimWorld final : public World {
   void kill_far() override { network_.power_off(far_wire_.id()); }
 
  private:
+  struct Actors {
+    Actors(SimWorld& world, std::uint64_t seed)
+        : near(world.loop_, world.host_, world.near_wire_, world.near_dram_, world.near_dma_,
+               Random(mix(seed + 4))),
+          far(world.loop_, world.host_, world.far_wire_, world.target_.memory(), world.far_dma_,
+              Random(mix(seed + 5))) {}
+    sim::MappedActor near;
+    sim::MappedActor far;
+  };
+
   VirtualLoop loop_;
   nic::SimNetwork network_;
   nic::SimWire& near_wire_;
   nic::SimWire& far_wire_;
   CrashTarget target_;
-  nic::PlainDma near_dma_;
+  CrashMemory near_dram_;  // that nobody uses: near's memory is plain
+  sim::CrashDma near_dma_;
   sim::CrashDma far_dma_;
+  sim::MappedHost host_;
+  std::unique_ptr<Actors> actors_;  // where both are processes of one machine
   nic::Nic near_;
   nic::Nic far_;
 };
@@ -69,7 +84,11 @@ class SimWorld final : public World {
 }  // namespace
 
 std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::SimFaults& faults) {
-  return std::make_unique<SimWorld>(seed, faults);
+  return std::make_unique<SimWorld>(seed, faults, false);
+}
+
+std::unique_ptr<World> make_sim_mapped_world(std::uint64_t seed) {
+  return std::make_unique<SimWorld>(seed, nic::SimFaults{}, true);
 }
 
 }  // namespace remora::fabric::contract

@@ -11,4 +11,8 @@ namespace remora::fabric::contract {
 
 std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::SimFaults& faults);
 
+// The same without faults, where near works on far's memory itself, as an actor that may stand
+// still in the middle of an operation.
+std::unique_ptr<World> make_sim_mapped_world(std::uint64_t seed);
+
 }  // namespace remora::fabric::contract

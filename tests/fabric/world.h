@@ -38,6 +38,9 @@ class World {
   // Whether bytes may become visible later than their WRITE completes.
   virtual bool places_late() const = 0;
 
+  // Called when two queue pairs are connected, before anything is posted to them.
+  virtual void connected(QueuePair&, const RemoteAddress&) {}
+
   // Packets by which a queue pair that fails tells its peer so, on wires without timers.
   virtual std::uint64_t error_notices() const { return 0; }
 

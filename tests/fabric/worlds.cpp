@@ -1,6 +1,7 @@
 // The worlds that the contract is held to.
 #include <cstdlib>
 
+#include "tests/fabric/mapped_world.h"
 #include "tests/fabric/ring_world.h"
 #include "tests/fabric/sim_world.h"
 #include "tests/fabric/world.h"
@@ -24,7 +25,14 @@ const std::vector<WorldKind>& all_worlds() {
        .make = [](std::uint64_t seed) { return make_sim_world(seed, lossy); },
        .seeds = 50,
        .long_seeds = 1000},
+      {.name = "sim_mapped", .make = make_sim_mapped_world, .seeds = 20, .long_seeds = 200},
       {.name = "ring", .make = make_ring_world},
+      {.name = "mapped", .make = [](std::uint64_t seed) { return make_mapped_world(seed, {}); }},
+      {.name = "mapped_pages",
+       .make =
+           [](std::uint64_t seed) {
+             return make_mapped_world(seed, Platform{.granularity = Granularity::page});
+           }},
   };
   return worlds;
 }

@@ -63,7 +63,12 @@ Initiator::Initiator(Runtime& runtime, Side& side, const NicBenchOptions& option
       then_flush_(options.operation == "write-flush"),
       stride_bytes_(round_up(std::max(options.size_bytes, std::uint64_t{cache_line_bytes}),
                              std::uint64_t{cache_line_bytes})),
-      posted_ns_(options.depth) {}
+      posted_ns_(options.depth) {
+  batch_.reserve(2 * options.depth);
+  for (std::uint64_t slot = 0; slot < options.depth; ++slot) {
+    pieces_.push_back(side_.memory().piece(slot * stride_bytes_, options_.size_bytes));
+  }
+}
 
 fabric::RemoteAddress Initiator::next_target() {
   const fabric::RemoteAddress target{side_.peer().memory.address + offset_,
@@ -75,31 +80,38 @@ fabric::RemoteAddress Initiator::next_target() {
   return target;
 }
 
-Status Initiator::post(std::uint64_t slot) {
-  const Sge piece = side_.memory().piece(slot * stride_bytes_, options_.size_bytes);
+void Initiator::prepare(std::uint64_t slot) {
   SendWork work;
   work.id = slot;
   work.opcode = opcode_;
   if (opcode_ != Opcode::flush && opcode_ != Opcode::atomic_write) {
-    work.pieces = std::span(&piece, 1);
+    work.pieces = std::span(&pieces_[slot], 1);
   }
   if (opcode_ != Opcode::send) {
     work.remote = next_target();
   }
   work.operand = 1;
   work.flush_bytes = static_cast<std::uint32_t>(options_.size_bytes);
-  posted_ns_[slot] = runtime_.now_ns();
-  if (!then_flush_) {
-    return side_.queue_pair().post_send(std::span(&work, 1));
+  work.signalled = !then_flush_;
+  batch_.push_back(work);
+  if (then_flush_) {
+    SendWork flush;
+    flush.id = slot;
+    flush.opcode = Opcode::flush;
+    flush.remote = work.remote;
+    flush.flush_bytes = work.flush_bytes;
+    batch_.push_back(flush);
   }
-  work.signalled = false;
-  SendWork flush;
-  flush.id = slot;
-  flush.opcode = Opcode::flush;
-  flush.remote = work.remote;
-  flush.flush_bytes = work.flush_bytes;
-  const std::array<SendWork, 2> both = {work, flush};
-  return side_.queue_pair().post_send(both);
+}
+
+Status Initiator::post_batch() {
+  const std::uint64_t now_ns = runtime_.now_ns();
+  for (const SendWork& work : batch_) {
+    posted_ns_[work.id] = now_ns;
+  }
+  const Status status = side_.queue_pair().post_send(batch_);
+  batch_.clear();
+  return status;
 }
 
 Status Initiator::run(std::uint64_t operations, Timing& timing) {
@@ -107,11 +119,12 @@ Status Initiator::run(std::uint64_t operations, Timing& timing) {
   const std::uint64_t start_ns = runtime_.now_ns();
   std::uint64_t posted = 0;
   for (; posted < std::min(options_.depth, operations); ++posted) {
-    REMORA_TRY(post(posted));
+    prepare(posted);
   }
+  REMORA_TRY(post_batch());
   std::array<WorkCompletion, 32> completions;
   for (std::uint64_t completed = 0; completed < operations;) {
-    std::size_t count = side_.completions().poll(completions);
+    const std::size_t count = side_.completions().poll(completions);
     if (count == 0) {
       const RunState state = runtime_.turn();
       if (state != RunState::running) {
@@ -120,17 +133,20 @@ Status Initiator::run(std::uint64_t operations, Timing& timing) {
       continue;
     }
     const std::uint64_t now_ns = runtime_.now_ns();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (completions[i].status != WorkStatus::success) {
+    for (const WorkCompletion& completion : std::span(completions).first(count)) {
+      if (completion.status != WorkStatus::success) {
         return Status(Code::io_error,
-                      "an operation failed: " + std::string(to_string(completions[i].status)));
+                      "an operation failed: " + std::string(to_string(completion.status)));
       }
-      timing.latency_ns.record(now_ns - posted_ns_[completions[i].id]);
+      timing.latency_ns.record(now_ns - posted_ns_[completion.id]);
       ++completed;
       if (posted < operations) {
         ++posted;
-        REMORA_TRY(post(completions[i].id));
+        prepare(completion.id);
       }
+    }
+    if (!batch_.empty()) {
+      REMORA_TRY(post_batch());
     }
   }
   timing.span_ns = runtime_.now_ns() - start_ns;

@@ -1,8 +1,9 @@
 // The side that initiates: keeps `depth` requests in flight and times each from its post to the
-// poll that finds it completed.
+// poll that finds it completed. What one poll finds completed is replaced by one post.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/histogram.h"
 #include "base/result.h"
@@ -27,7 +28,9 @@ class Initiator {
   Status run(std::uint64_t operations, Timing& timing);
 
  private:
-  Status post(std::uint64_t slot);
+  // Adds the requests of this slot to the batch.
+  void prepare(std::uint64_t slot);
+  Status post_batch();
   fabric::RemoteAddress next_target();
 
   Runtime& runtime_;
@@ -38,6 +41,8 @@ class Initiator {
   const std::uint64_t stride_bytes_;
   std::uint64_t offset_ = 0;
   std::vector<std::uint64_t> posted_ns_;  // by slot
+  std::vector<fabric::Sge> pieces_;       // by slot
+  std::vector<fabric::SendWork> batch_;
 };
 
 }  // namespace remora::cli

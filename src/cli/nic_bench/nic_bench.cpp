@@ -103,14 +103,15 @@ Result<NicBenchReport> run_sim(const NicBenchOptions& options) {
 }
 
 // A trial run tells how many operations take about a second.
-Result<NicBenchReport> run_ring(const NicBenchOptions& options) {
+Result<NicBenchReport> run_host(const NicBenchOptions& options) {
+  const bool mapped = options.wire == "mapped";
   Result<std::unique_ptr<RingTarget>> target =
-      RingTarget::start(target_bytes, options.size_bytes, options.depth);
+      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
   if (!target.ok()) {
     return target.status();
   }
   PollLoop loop;
-  RingClient client(loop);
+  RingClient client(loop, mapped);
   Result<std::unique_ptr<Side>> side =
       client.connect((*target)->path(), initiator_bytes(options), options.depth);
   if (!side.ok()) {
@@ -130,7 +131,10 @@ Result<NicBenchReport> run_ring(const NicBenchOptions& options) {
   if (Status status = initiator.run(operations, *timing); !status.ok()) {
     return status;
   }
-  return report_of(options, *timing, false);
+  NicBenchReport report = report_of(options, *timing, false);
+  report.requests_short_cut = (*side)->counters().requests_short_cut;
+  report.requests_by_wire = (*side)->counters().requests_by_wire;
+  return report;
 }
 
 }  // namespace
@@ -142,11 +146,12 @@ Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
   if (options.wire == "sim") {
     return run_sim(options);
   }
-  if (options.wire == "ring") {
-    return run_ring(options);
+  if (options.wire == "ring" || options.wire == "mapped") {
+    return run_host(options);
   }
-  return Status(Code::invalid_argument,
-                "unknown wire '" + options.wire + "'; choose ring (measured) or sim (modelled)");
+  return Status(
+      Code::invalid_argument,
+      "unknown wire '" + options.wire + "'; choose ring or mapped (measured) or sim (modelled)");
 }
 
 }  // namespace remora::cli

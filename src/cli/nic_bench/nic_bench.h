@@ -11,7 +11,7 @@
 namespace remora::cli {
 
 struct NicBenchOptions {
-  std::string wire = "ring";  // ring, sim
+  std::string wire = "ring";  // ring, mapped, sim
   std::string operation = "write";
   std::uint64_t size_bytes = 64;
   std::uint64_t depth = 1;       // requests in flight
@@ -28,6 +28,9 @@ struct NicBenchReport {
   std::uint64_t p50_ns = 0;
   std::uint64_t p99_ns = 0;
   std::uint64_t p999_ns = 0;
+  // Of all requests, warming up included: how many this side executed itself, and how many it sent.
+  std::uint64_t requests_short_cut = 0;
+  std::uint64_t requests_by_wire = 0;
   bool modelled = false;  // virtual time, by a hardware profile; else measured
 };
 

@@ -16,11 +16,13 @@ namespace remora::cli {
 
 using fabric::nic::LinkId;
 using fabric::nic::LinkOwner;
+using fabric::nic::MappedWire;
 using fabric::nic::RingWire;
 
 namespace {
 
 constexpr std::uint64_t patience_ns = 10'000'000'000;
+constexpr std::uint64_t mapping_ns = 1'000'000'000;
 
 ConstBytes bytes_of(const Introduction& introduction) {
   return std::as_bytes(std::span(&introduction, 1));
@@ -29,22 +31,23 @@ ConstBytes bytes_of(const Introduction& introduction) {
 // Answers the first introduction with its own, and is connected from then on.
 class TargetProcess final : LinkOwner {
  public:
-  TargetProcess(std::uint64_t memory_bytes, std::uint64_t size_bytes, std::uint64_t depth)
-      : memory_bytes_(memory_bytes), size_bytes_(size_bytes), depth_(depth) {}
+  TargetProcess(bool mapped, std::uint64_t memory_bytes, std::uint64_t size_bytes,
+                std::uint64_t depth)
+      : mapped_(mapped), memory_bytes_(memory_bytes), size_bytes_(size_bytes), depth_(depth) {}
 
   Status run(const std::string& path, int ready) {
-    Result<std::unique_ptr<RingWire>> wire = RingWire::create(loop_, this);
+    Result<std::unique_ptr<HostWire>> wire = HostWire::create(loop_, this, mapped_);
     if (!wire.ok()) {
       return wire.status();
     }
     wire_ = std::move(wire).value();
     Result<std::unique_ptr<Side>> side =
-        Side::create(loop_, *wire_, memory_bytes_, depth_, fabric::nic::Keys::from_system());
+        Side::create(loop_, wire_->wire(), memory_bytes_, depth_, fabric::nic::Keys::from_system());
     if (!side.ok()) {
       return side.status();
     }
     side_ = std::move(side).value();
-    REMORA_TRY(wire_->listen(path));
+    REMORA_TRY(wire_->wire().listen(path));
     const char told = 1;
     if (write(ready, &told, 1) != 1) {
       return os_failure("cannot tell that the target is ready", errno);
@@ -63,17 +66,18 @@ class TargetProcess final : LinkOwner {
     Introduction peer;
     std::memcpy(&peer, bytes.data(), sizeof peer);
     if (side_->connect(peer).ok() &&
-        wire_->send_control(link, bytes_of(side_->introduction())).ok()) {
+        wire_->wire().send_control(link, bytes_of(side_->introduction())).ok()) {
       replenisher_ = std::make_unique<Replenisher>(loop_, *side_, size_bytes_, depth_);
     }
   }
   void link_down(LinkId) override { gone_ = true; }
 
+  const bool mapped_;
   const std::uint64_t memory_bytes_;
   const std::uint64_t size_bytes_;
   const std::uint64_t depth_;
   PollLoop loop_;
-  std::unique_ptr<RingWire> wire_;
+  std::unique_ptr<HostWire> wire_;
   std::unique_ptr<Side> side_;
   std::unique_ptr<Replenisher> replenisher_;
   bool gone_ = false;
@@ -92,7 +96,26 @@ void bind_to(pid_t parent) {
 RingTarget::RingTarget(pid_t child, std::string folder)
     : child_(child), folder_(std::move(folder)), path_(folder_ + "/socket") {}
 
-Result<std::unique_ptr<RingTarget>> RingTarget::start(std::uint64_t memory_bytes,
+Result<std::unique_ptr<HostWire>> HostWire::create(Runtime& runtime, LinkOwner* owner,
+                                                   bool mapped) {
+  std::unique_ptr<HostWire> wire(new HostWire());
+  if (mapped) {
+    Result<std::unique_ptr<MappedWire>> made = MappedWire::create(runtime, owner);
+    if (!made.ok()) {
+      return made.status();
+    }
+    wire->mapped_ = std::move(made).value();
+    return wire;
+  }
+  Result<std::unique_ptr<RingWire>> made = RingWire::create(runtime, owner);
+  if (!made.ok()) {
+    return made.status();
+  }
+  wire->ring_ = std::move(made).value();
+  return wire;
+}
+
+Result<std::unique_ptr<RingTarget>> RingTarget::start(bool mapped, std::uint64_t memory_bytes,
                                                       std::uint64_t size_bytes,
                                                       std::uint64_t depth) {
   std::string folder = (std::filesystem::temp_directory_path() / "remora-nic-XXXXXX").string();
@@ -118,7 +141,7 @@ Result<std::unique_ptr<RingTarget>> RingTarget::start(std::uint64_t memory_bytes
     bind_to(parent);
     close(ready[0]);
     const Status status =
-        TargetProcess(memory_bytes, size_bytes, depth).run(folder + "/socket", ready[1]);
+        TargetProcess(mapped, memory_bytes, size_bytes, depth).run(folder + "/socket", ready[1]);
     if (!status.ok()) {
       fmt::print(stderr, "remora: the target process: {}\n", status.message());
     }
@@ -144,21 +167,22 @@ RingTarget::~RingTarget() {
 
 Result<std::unique_ptr<Side>> RingClient::connect(const std::string& path,
                                                   std::uint64_t memory_bytes, std::uint64_t depth) {
-  Result<std::unique_ptr<RingWire>> wire = RingWire::create(loop_, this);
+  Result<std::unique_ptr<HostWire>> wire = HostWire::create(loop_, this, mapped_);
   if (!wire.ok()) {
     return wire.status();
   }
   wire_ = std::move(wire).value();
   Result<std::unique_ptr<Side>> side =
-      Side::create(loop_, *wire_, memory_bytes, depth, fabric::nic::Keys::from_system());
+      Side::create(loop_, wire_->wire(), memory_bytes, depth, fabric::nic::Keys::from_system());
   if (!side.ok()) {
     return side.status();
   }
-  Result<LinkId> link = loop_.block_on(wire_->connect(path));
+  Result<LinkId> link = loop_.block_on(wire_->wire().connect(path));
   if (!link.ok()) {
     return link.status();
   }
-  if (Status status = wire_->send_control(*link, bytes_of((*side)->introduction())); !status.ok()) {
+  if (Status status = wire_->wire().send_control(*link, bytes_of((*side)->introduction()));
+      !status.ok()) {
     return status;
   }
   const std::uint64_t give_up_ns = loop_.now_ns() + patience_ns;
@@ -171,7 +195,22 @@ Result<std::unique_ptr<Side>> RingClient::connect(const std::string& path,
   if (Status status = (*side)->connect(*answer_); !status.ok()) {
     return status;
   }
+  await_mapping(**side);
   return side;
+}
+
+void RingClient::await_mapping(Side& side) {
+  MappedWire* mapped = wire_->mapped();
+  if (mapped == nullptr) {
+    return;
+  }
+  const fabric::QpNumber own = side.queue_pair().number();
+  const fabric::RemoteKey key = side.peer().memory.key;
+  mapped->ask(own, key);
+  const std::uint64_t give_up_ns = loop_.now_ns() + mapping_ns;
+  while (!mapped->is_mapped(own, key) && loop_.now_ns() < give_up_ns) {
+    loop_.turn();
+  }
 }
 
 void RingClient::control(LinkId, ConstBytes bytes) {

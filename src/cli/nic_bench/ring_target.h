@@ -1,5 +1,5 @@
-// The two processes of the benchmark on the ring wire: a child that is the target, and the client
-// that reaches it. The child ends when its peer goes, or with its parent.
+// The two processes of the benchmark on the wires of one host: a child that is the target, and the
+// client that reaches it. The child ends when its peer goes, or with its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -9,15 +9,31 @@
 
 #include "base/result.h"
 #include "cli/nic_bench/side.h"
+#include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/poll_loop.h"
 
 namespace remora::cli {
 
+// A wire between processes of one host: the rings alone, or with the way around them.
+class HostWire {
+ public:
+  static Result<std::unique_ptr<HostWire>> create(Runtime& runtime, fabric::nic::LinkOwner* owner,
+                                                  bool mapped);
+  fabric::nic::RingWire& wire() { return mapped_ ? mapped_->wire() : *ring_; }
+  fabric::nic::MappedWire* mapped() { return mapped_.get(); }
+
+ private:
+  HostWire() = default;
+
+  std::unique_ptr<fabric::nic::RingWire> ring_;
+  std::unique_ptr<fabric::nic::MappedWire> mapped_;
+};
+
 class RingTarget {
  public:
   // Starts the child and waits until it listens.
-  static Result<std::unique_ptr<RingTarget>> start(std::uint64_t memory_bytes,
+  static Result<std::unique_ptr<RingTarget>> start(bool mapped, std::uint64_t memory_bytes,
                                                    std::uint64_t size_bytes, std::uint64_t depth);
   RingTarget(const RingTarget&) = delete;
   RingTarget& operator=(const RingTarget&) = delete;
@@ -25,6 +41,7 @@ class RingTarget {
   ~RingTarget();
 
   const std::string& path() const { return path_; }
+  pid_t process() const { return child_; }
 
  private:
   RingTarget(pid_t child, std::string folder);
@@ -36,7 +53,7 @@ class RingTarget {
 
 class RingClient : private fabric::nic::LinkOwner {
  public:
-  explicit RingClient(PollLoop& loop) : loop_(loop) {}
+  RingClient(PollLoop& loop, bool mapped) : loop_(loop), mapped_(mapped) {}
 
   // Connects, introduces both sides to each other, and gives this one. It must go before the
   // client.
@@ -47,8 +64,12 @@ class RingClient : private fabric::nic::LinkOwner {
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   void link_down(fabric::nic::LinkId link) override;
 
+  // Waits until requests are short-cut, or will not be.
+  void await_mapping(Side& side);
+
   PollLoop& loop_;
-  std::unique_ptr<fabric::nic::RingWire> wire_;
+  const bool mapped_;
+  std::unique_ptr<HostWire> wire_;
   std::unique_ptr<Introduction> answer_;
   bool down_ = false;
 };

@@ -36,6 +36,7 @@ class Side {
   fabric::MemoryRegion& memory() { return *memory_; }
   const Introduction& peer() const { return peer_; }
   const fabric::DeviceAttributes& attributes() const { return nic_.attributes(); }
+  fabric::DeviceCounters counters() const { return nic_.counters(); }
 
  private:
   Side(Runtime& runtime, fabric::nic::Wire& wire, fabric::nic::Keys keys);

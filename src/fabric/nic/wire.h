@@ -18,6 +18,8 @@ namespace remora::fabric::nic {
 
 using LinkId = std::uint32_t;
 
+class Shortcut;
+
 // The NIC's side.
 class PacketSink {
  public:
@@ -36,7 +38,7 @@ class Wire {
  public:
   virtual ~Wire() = default;
 
-  // "ring", "sim", "roce"
+  // "ring", "mapped", "sim", "roce"
   virtual const char* name() const = 0;
   // Who this side is.
   virtual Gid gid() const = 0;
@@ -68,9 +70,18 @@ class Wire {
   virtual bool arm_wake() { return true; }
 
   // The time that the NIC spends on something, in worlds where that is modelled; nothing elsewhere.
-  // The count is of requests, of misses, of bytes written, of bytes made persistent.
-  enum class Cost : std::uint8_t { work_request, translation_miss, memory_write, persist };
+  // The count is of requests, of misses, of bytes read, of bytes written, of bytes made persistent.
+  enum class Cost : std::uint8_t {
+    work_request,
+    translation_miss,
+    memory_read,  // for the answer that is sent next
+    memory_write,
+    persist,
+  };
   virtual void charge(Cost cost, std::uint64_t count) = 0;
+
+  // A way around this wire, where there is one; it lives as long as the wire.
+  virtual Shortcut* shortcut() { return nullptr; }
 
   // Cuts off a peer that misbehaves: the link goes down on both sides.
   virtual void cut_off(LinkId link) = 0;

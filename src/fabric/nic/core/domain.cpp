@@ -17,6 +17,9 @@ class Registration final : public MemoryRegion {
   ~Registration() override {
     if (what_.key != 0) {
       memory_.remove(what_);
+      if (Shortcut* shortcut = core_.engine().shortcut) {
+        shortcut->release(what_.key);
+      }
       // What peers were told has arrived must not land in memory that is used for something else.
       core_.place_all(what_.domain);
     }

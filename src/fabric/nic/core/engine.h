@@ -11,6 +11,7 @@
 #include "fabric/nic/core/memory.h"
 #include "fabric/nic/dma.h"
 #include "fabric/nic/packet/packet.h"
+#include "fabric/nic/shortcut.h"
 #include "fabric/nic/wire.h"
 #include "fabric/queue_pair.h"
 #include "runtime/runtime.h"
@@ -24,15 +25,18 @@ struct Engine {
     void expire() override {}
   };
 
-  Engine(Runtime& runtime_, Wire& wire_, Dma& dma_, const Keys& keys_)
+  Engine(Runtime& runtime_, Wire& wire_, Dma& dma_, const Keys& keys_,
+         std::uint32_t cached_pages = limits::cached_pages)
       : runtime(runtime_),
         wire(wire_),
         dma(dma_),
         keys(keys_),
+        memory(cached_pages),
         mtu_bytes(wire_.mtu_bytes()),
         max_message_bytes(static_cast<std::uint32_t>(std::min<std::uint64_t>(
             limits::message_bytes, std::uint64_t{limits::message_packets} * mtu_bytes))),
-        lossless(wire_.lossless()) {}
+        lossless(wire_.lossless()),
+        shortcut(wire_.shortcut()) {}
 
   // The place that a key leads to, or null. What the translation costs is charged.
   std::byte* translate(const Reach& reach) {
@@ -87,7 +91,8 @@ struct Engine {
   const std::uint32_t mtu_bytes;
   const std::uint32_t max_message_bytes;
   const bool lossless;
-  bool unflushed = false;  // packets were committed since the wire was last flushed
+  Shortcut* const shortcut;  // or null
+  bool unflushed = false;    // packets were committed since the wire was last flushed
   bool in_turn = false;
   Kick kick;
   std::uint64_t turn_ns = 0;
@@ -103,6 +108,8 @@ struct Connection {
   ConnectOptions options = {};
   Completions* send_completions = nullptr;
   Completions* receive_completions = nullptr;
+  std::uint32_t max_pieces = 0;
+  std::uint32_t max_inline_bytes = 0;
 };
 
 }  // namespace remora::fabric::nic

@@ -35,6 +35,8 @@ struct Reach {
 
 class Memory {
  public:
+  explicit Memory(std::uint32_t cached_pages = limits::cached_pages) : pages_(cached_pages) {}
+
   // Gives the memory its key; false when there are too many regions.
   bool add(RegisteredMemory& memory, Keys& keys);
   // Its key is worth nothing from here on.
@@ -53,7 +55,11 @@ class Memory {
   std::byte* translate(const Reach& reach) {
     std::byte* place = resolve(reach);
     if (place != nullptr && reach.size_bytes != 0) [[likely]] {
-      pages_.touch(reach.key, reach.address, reach.size_bytes);
+      // Pages are counted from the region's beginning, and from 1: what a run in virtual time takes
+      // must not depend on where the process has its memory.
+      const RegisteredMemory* memory = regions_.find(reach.key);
+      const auto offset = static_cast<std::uint64_t>(place - memory->bytes.data());
+      pages_.touch(reach.key, page_bytes + offset, reach.size_bytes);
     }
     return place;
   }

@@ -27,6 +27,8 @@ struct NicOptions {
   Keys keys = Keys::from_system();
   // Refused accesses of one link before it is cut off.
   std::uint32_t access_violation_limit = limits::access_violations;
+  // Pages that the pin-down cache holds, at least one set of them; a power of two below it is used.
+  std::uint32_t pin_down_entries = limits::cached_pages;
 };
 
 class NicCore;

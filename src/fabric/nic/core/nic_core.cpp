@@ -7,7 +7,7 @@ namespace {
 
 DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) {
   const Wire& wire = engine.wire;
-  return {
+  DeviceAttributes attributes = {
       .name = options.name.empty() ? std::string("soft-") + wire.name() : options.name,
       .wire = wire.name(),
       .gid = wire.gid(),
@@ -26,18 +26,30 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
            "the responder answers when the region's ticket is persistent"},
           {"atomic write", Support::native, "the responder stores one aligned word"},
       }};
+  if (engine.shortcut != nullptr) {
+    attributes.placement_order = PlacementOrder::last_word_last;
+    attributes.capabilities.push_back({"short cut", Support::native, engine.shortcut->describe()});
+  }
+  return attributes;
 }
 
 }  // namespace
 
 NicCore::NicCore(Runtime& runtime, Wire& wire, Dma& dma, const NicOptions& options)
-    : engine_(runtime, wire, dma, options.keys),
+    : engine_(runtime, wire, dma, options.keys, options.pin_down_entries),
       attributes_(attributes_of(options, engine_)),
       violation_limit_(options.access_violation_limit) {
   runtime.add_poller(*this);
+  if (engine_.shortcut != nullptr) {
+    engine_.shortcut->attach(this);
+  }
 }
 
-NicCore::~NicCore() = default;
+NicCore::~NicCore() {
+  if (engine_.shortcut != nullptr) {
+    engine_.shortcut->attach(nullptr);
+  }
+}
 
 DeviceCounters NicCore::counters() const {
   DeviceCounters counters = engine_.counters;
@@ -77,6 +89,20 @@ void NicCore::forget(Qp& qp) {
   if (qp.number() != 0) {
     queue_pairs_.remove(qp.number());
   }
+}
+
+std::optional<Reachable> NicCore::reachable(LinkId link, QpNumber own, QpNumber peer,
+                                            RemoteKey key) const {
+  const Qp* qp = queue_pairs_.find(own);
+  if (qp == nullptr || qp->state() != QpState::ready_to_send || !qp->is_linked(link) ||
+      !qp->has_peer(peer)) {
+    return std::nullopt;
+  }
+  const RegisteredMemory* memory = engine_.memory.find(qp->domain(), key);
+  if (memory == nullptr) {
+    return std::nullopt;
+  }
+  return Reachable{memory->bytes, memory->access & qp->remote_access(), memory->persistence};
 }
 
 // --- The turn ---

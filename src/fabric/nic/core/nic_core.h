@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fabric/device.h"
@@ -15,7 +16,7 @@
 
 namespace remora::fabric::nic {
 
-class NicCore final : public Poller, private PacketSink {
+class NicCore final : public Poller, private PacketSink, private ShortcutTarget {
  public:
   NicCore(Runtime& runtime, Wire& wire, Dma& dma, const NicOptions& options);
   ~NicCore() override;
@@ -58,6 +59,8 @@ class NicCore final : public Poller, private PacketSink {
   };
   void receive(LinkId from, ConstBytes bytes) override;
   void link_down(LinkId link) override;
+  std::optional<Reachable> reachable(LinkId link, QpNumber own, QpNumber peer,
+                                     RemoteKey key) const override;
   void receive_notice(LinkId from, const Packet& packet);
   bool try_notice(const Notice& notice);
   void serve_active();

@@ -4,7 +4,9 @@
 // Set associative, least recently used leaves first. No allocation after it was made.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +17,10 @@ namespace remora::fabric::nic {
 
 class PageCache {
  public:
+  explicit PageCache(std::uint32_t entries = limits::cached_pages)
+      : sets_(std::bit_floor(std::max(entries / limits::cache_ways, 1U))),
+        mask_(static_cast<std::uint32_t>(sets_.size()) - 1) {}
+
   // Translates every page of the range, which is not empty.
   void touch(std::uint32_t key, std::uint64_t address, std::uint64_t size_bytes) {
     const std::uint64_t last = (address + size_bytes - 1) / page_bytes;
@@ -39,8 +45,6 @@ class PageCache {
   // Most recently used first. A tag is a page number and the index of a region, never zero.
   using Set = std::array<std::uint64_t, limits::cache_ways>;
 
-  static constexpr std::uint32_t set_count = limits::cached_pages / limits::cache_ways;
-  static_assert((set_count & (set_count - 1)) == 0, "a set is chosen by a mask");
   static constexpr std::uint32_t index_mask = (1U << limits::region_index_bits) - 1;
 
   static std::uint64_t tag_of(std::uint32_t key, std::uint64_t page) {
@@ -49,7 +53,7 @@ class PageCache {
 
   void touch_page(std::uint32_t key, std::uint64_t page) {
     const std::uint64_t tag = tag_of(key, page);
-    Set& set = sets_[(page ^ (key & index_mask) * 31) & (set_count - 1)];
+    Set& set = sets_[(page ^ (key & index_mask) * 31) & mask_];
     if (set[0] == tag) [[likely]] {
       ++hits_;
     } else {
@@ -59,7 +63,8 @@ class PageCache {
 
   void find_behind(Set& set, std::uint64_t tag);
 
-  std::vector<Set> sets_ = std::vector<Set>(set_count);
+  std::vector<Set> sets_;  // a power of two of them, so that a mask chooses one
+  std::uint64_t mask_;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
   std::uint64_t told_ = 0;

@@ -93,6 +93,24 @@ TEST(PageCache, keeps_the_pages_used_last) {
   EXPECT_EQ(cache.misses(), limits::cache_ways + 2);
 }
 
+TEST(PageCache, has_as_many_entries_as_it_is_made_for) {
+  for (const std::uint32_t entries : {16u, 2048u, 16'384u}) {
+    PageCache cache(entries);
+    for (int round = 0; round < 2; ++round) {
+      for (std::uint64_t page = 0; page < entries; ++page) {
+        cache.touch(1, page * page_bytes, 1);
+      }
+    }
+    EXPECT_EQ(cache.misses(), entries);
+    EXPECT_EQ(cache.hits(), entries);
+    for (std::uint64_t page = 0; page < 2 * entries; ++page) {
+      cache.touch(2, page * page_bytes, 1);
+    }
+    cache.touch(2, 0, 1);
+    EXPECT_EQ(cache.misses(), 3 * entries + 1);
+  }
+}
+
 TEST(PageCache, holds_4096_pages_and_counts_every_page_of_a_range) {
   PageCache cache;
   for (int round = 0; round < 2; ++round) {

@@ -1,38 +1,9 @@
 #include "fabric/nic/core/plain_dma.h"
 
-#include <atomic>
-
 #include "base/racy_copy.h"
+#include "fabric/nic/core/ascending_copy.h"
 
 namespace remora::fabric::nic {
-namespace {
-
-std::atomic_ref<std::uint64_t> word_at(std::byte* word) {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(word));
-}
-
-void store_byte(std::byte* to, std::byte value) {
-  std::atomic_ref<std::byte>(*to).store(value, std::memory_order_release);
-}
-
-// memcpy may store the end before the middle. Whoever watches the last byte must find all the
-// others in place, so each store releases those before it; on x86 that costs nothing.
-void copy_ascending(std::byte* to, ConstBytes from) {
-  const std::byte* at = from.data();
-  const std::byte* const end = at + from.size();
-  for (; at < end && reinterpret_cast<std::uintptr_t>(to) % word_bytes != 0; ++at, ++to) {
-    store_byte(to, *at);
-  }
-  for (; static_cast<std::size_t>(end - at) >= word_bytes; at += word_bytes, to += word_bytes) {
-    word_at(to).store(load<std::uint64_t>(at), std::memory_order_release);
-  }
-  for (; at < end; ++at, ++to) {
-    store_byte(to, *at);
-  }
-}
-
-}  // namespace
-
 void PlainDma::write(QpNumber, std::byte* to, ConstBytes from) {
   copy_ascending(to, from);
   changed(to, from.size());

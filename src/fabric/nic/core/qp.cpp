@@ -24,7 +24,9 @@ Qp::Qp(NicCore& core, DomainId domain, const QueuePairOptions& options)
       connection_{.engine = core.engine(),
                   .domain = domain,
                   .send_completions = completions_of(options.send_queue),
-                  .receive_completions = completions_of(options.receive_queue)},
+                  .receive_completions = completions_of(options.receive_queue),
+                  .max_pieces = options.max_pieces,
+                  .max_inline_bytes = options.max_inline_bytes},
       options_(options),
       first_packet_(core.engine().keys.next() & sequence_mask),
       sends_(options),
@@ -69,6 +71,9 @@ Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) 
   peer_first_packet_ = peer.first_packet & sequence_mask;
   responder_.start(peer_first_packet_);
   state_ = QpState::ready_to_send;
+  if (Shortcut* shortcut = connection_.engine.shortcut) {
+    lane_ = shortcut->open_lane(connection_, *this);
+  }
   return {};
 }
 
@@ -88,7 +93,10 @@ void Qp::reset() {
   }
   requester_.stop();
   responder_.stop();
+  lane_.reset();
+  held_.reset();
   if (is_connected()) {
+    retire();
     connection_.engine.dma.drop(connection_.number);
   }
   sends_.clear();
@@ -108,11 +116,26 @@ void Qp::tell_gone() {
 void Qp::enter_error() {
   state_ = QpState::error;
   requester_.stop();
+  lane_.reset();
+  retire();
   if (!responder_.failed()) {
     responder_.stop();
   }
   connection_.engine.dma.drop(connection_.number);
+  end_held(WorkStatus::flushed);
   flush_queues();
+}
+
+// What the peer may do without asking.
+void Qp::retire() {
+  if (Shortcut* shortcut = connection_.engine.shortcut) {
+    shortcut->retire(connection_.number);
+  }
+}
+
+bool Qp::quiet() const {
+  const Shortcut* shortcut = connection_.engine.shortcut;
+  return shortcut == nullptr || shortcut->quiet(connection_.number);
 }
 
 void Qp::flush_queues() {
@@ -145,7 +168,12 @@ void Qp::deal_with_failure() {
 }
 
 void Qp::link_lost() {
-  requester_.give_up();
+  if (held_) {
+    lane_.reset();
+    end_held(WorkStatus::retry_exceeded);
+  } else {
+    requester_.give_up();
+  }
   if (state_ != QpState::error) {
     enter_error();
   }
@@ -160,6 +188,10 @@ void Qp::peer_notice(const Packet& notice) {
   }
   if (notice.syndrome == syndrome_gone) {
     requester_.peer_gone();
+  } else if (notice.syndrome == syndrome_asks) {
+    core_.send_notice(connection_.link, connection_.number, first_packet_, syndrome_alive);
+  } else if (notice.syndrome == syndrome_alive) {
+    requester_.peer_alive();
   } else {
     requester_.peer_not_ready(notice.syndrome);
   }
@@ -201,6 +233,10 @@ bool Qp::serve() {
   return left;
 }
 
+void Qp::ask_peer() {
+  core_.send_notice(connection_.link, connection_.number, first_packet_, syndrome_asks);
+}
+
 void Qp::settle() {
   core_.activate(*this);
 }
@@ -210,6 +246,12 @@ void Qp::settle() {
 Status Qp::post_send(std::span<const SendWork> works) {
   if (!is_connected()) {
     return Status(Code::closed, "the queue pair is not connected");
+  }
+  if (lane_ != nullptr) {
+    works = works.subspan(run_lane(works));
+    if (works.empty()) [[likely]] {
+      return {};
+    }
   }
   Status status;
   for (const SendWork& work : works) {
@@ -227,6 +269,48 @@ Status Qp::post_send(std::span<const SendWork> works) {
   return status;
 }
 
+// How many from the front are on the short way, or have gone it.
+std::size_t Qp::run_lane(std::span<const SendWork> works) {
+  if (!sends_.empty() || held_) {
+    return 0;
+  }
+  const Lane::Ran ran = lane_->run(works);
+  std::size_t taken = ran.executed;
+  if (ran.pending) {
+    const SendWork& work = works[taken++];
+    const bool brings_bytes = work.opcode >= Opcode::read && work.opcode <= Opcode::fetch_add;
+    held_ = {work.id, work.opcode, work.signalled,
+             brings_bytes ? static_cast<std::uint32_t>(total_bytes(work.pieces)) : 0};
+    requester_.hold(true);
+  }
+  if (taken != 0) {
+    connection_.engine.counters.requests_short_cut += taken;
+    connection_.engine.ask_for_turn();
+  }
+  return taken;
+}
+
+void Qp::lane_finished() {
+  end_held(WorkStatus::success);
+  requester_.hold(false);
+  core_.activate(*this);
+}
+
+void Qp::end_held(WorkStatus status) {
+  if (!held_) [[likely]] {
+    return;
+  }
+  const bool success = status == WorkStatus::success;
+  if (held_->signalled || !success) {
+    connection_.send_completions->push({.id = held_->id,
+                                        .status = status,
+                                        .opcode = held_->opcode,
+                                        .size_bytes = success ? held_->size_bytes : 0,
+                                        .qp = connection_.number});
+  }
+  held_.reset();
+}
+
 Status Qp::post_one(const SendWork& work) {
   if (const char* reason = why_not(work)) [[unlikely]] {
     return Status(Code::invalid_argument, reason);
@@ -237,6 +321,10 @@ Status Qp::post_one(const SendWork& work) {
   }
   if (sends_.full()) {
     return Status(Code::no_space, "the send queue is full; poll its completions");
+  }
+  ++connection_.engine.counters.requests_by_wire;
+  if (lane_ != nullptr) {
+    lane_->passed(work);
   }
   const std::uint64_t size =
       work.opcode == Opcode::flush ? work.flush_bytes : total_bytes(work.pieces);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "fabric/nic/core/engine.h"
@@ -18,7 +20,7 @@ namespace remora::fabric::nic {
 class NicCore;
 
 // A member of the device's list of those that have something to do.
-class Qp final : public QueuePair, public ListHook, private Requester::Owner {
+class Qp final : public QueuePair, public ListHook, private Requester::Owner, private Lane::Owner {
  public:
   // Options and queues were checked by the domain.
   Qp(NicCore& core, DomainId domain, const QueuePairOptions& options);
@@ -34,6 +36,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner {
   Status connect(const QueuePairAddress& peer, const ConnectOptions& options) override;
   void fail() override;
   void reset() override;
+  bool quiet() const override;
   Status post_send(std::span<const SendWork> works) override;
   Status post_receive(std::span<const ReceiveWork> works) override;
 
@@ -47,6 +50,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner {
 
   bool is_linked(LinkId link) const { return is_connected() && connection_.link == link; }
   DomainId domain() const { return connection_.domain; }
+  AccessFlags remote_access() const { return connection_.options.remote_access; }
   bool has_peer(QpNumber peer) const { return connection_.peer == peer; }
   bool uses_overrun_queue() const {
     return connection_.send_completions->overrun() || connection_.receive_completions->overrun();
@@ -58,9 +62,22 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner {
 
  private:
   bool is_connected() const { return state_ >= QpState::ready_to_receive; }
+  // The request that the lane has not executed yet: it comes before all in the send queue.
+  struct Held {
+    std::uint64_t id = 0;
+    Opcode opcode = Opcode::send;
+    bool signalled = false;
+    std::uint32_t size_bytes = 0;  // as the completion has it
+  };
+
   void settle() override;
+  void ask_peer() override;
+  void lane_finished() override;
+  std::size_t run_lane(std::span<const SendWork> works);
+  void end_held(WorkStatus status);
   void deal_with_failure();
   void enter_error();
+  void retire();
   void flush_queues();
   void tell_gone();
   Status post_one(const SendWork& work);
@@ -77,6 +94,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner {
   ReceiveQueue receives_;
   Requester requester_;
   Responder responder_;
+  std::unique_ptr<Lane> lane_;
+  std::optional<Held> held_;
 };
 
 }  // namespace remora::fabric::nic

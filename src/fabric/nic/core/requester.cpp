@@ -30,7 +30,7 @@ void Requester::start(PacketSequence first) {
   cursor_ = queue_.head();
   reads_ = unasked_ = 0;
   retries_ = rnr_retries_ = 0;
-  went_back_ = peer_gone_ = failed_ = false;
+  went_back_ = peer_gone_ = failed_ = held_ = heard_ = false;
   running_ = true;
 }
 
@@ -237,8 +237,34 @@ void Requester::watch_time() {
   }
 }
 
+// Nothing gets lost, so nothing is sent again; but a peer that stands still answers nothing, and
+// whoever waits for it must be told.
+void Requester::watch_peer() {
+  oldest_seen_ = oldest_;
+  engine_.runtime.arm(timeout_, engine_.now_ns() + connection_.options.timeout_ns);
+}
+
+void Requester::look_for_peer() {
+  if (queue_.empty()) {
+    return;
+  }
+  const bool is_there = heard_ || oldest_seen_ != oldest_ || pause_.armed();
+  retries_ = is_there ? 0 : static_cast<std::uint8_t>(retries_ + 1);
+  heard_ = false;
+  if (retries_ > connection_.options.retry_count) {
+    give_up();
+    return;
+  }
+  owner_.ask_peer();
+  watch_peer();
+}
+
 // Progress moves the deadline and leaves the timer alone, so the time may not be up yet.
 void Requester::timed_out() {
+  if (engine_.lossless) {
+    look_for_peer();
+    return;
+  }
   if (oldest_ == newest_) {
     return;
   }

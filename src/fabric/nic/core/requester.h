@@ -27,6 +27,8 @@ class Requester {
   class Owner {
    public:
     virtual void settle() = 0;
+    // Asks the peer whether it is there; on wires that lose nothing.
+    virtual void ask_peer() = 0;
 
    protected:
     ~Owner() = default;
@@ -60,6 +62,11 @@ class Requester {
   // The peer's queue pair is not connected yet, or gone.
   void peer_not_ready(std::uint8_t rnr_code);
   void peer_gone() { peer_gone_ = true; }
+  // The peer has answered that it is there.
+  void peer_alive() { heard_ = true; }
+
+  // While held, nothing is sent: a request that is not in the queue comes first.
+  void hold(bool held) { held_ = held; }
 
   // Whether this packet was sent and not acknowledged.
   bool is_outstanding(PacketSequence sequence) const {
@@ -114,6 +121,8 @@ class Requester {
   void go_back();
   void go_back_once();
   void watch_time();
+  void watch_peer();
+  void look_for_peer();
   void timed_out();
 
   Owner& owner_;
@@ -135,7 +144,10 @@ class Requester {
   bool running_ = false;
   bool peer_gone_ = false;
   bool failed_ = false;
+  bool held_ = false;
   std::uint64_t deadline_ns_ = 0;
+  bool heard_ = false;              // from the peer, since the last look
+  PacketSequence oldest_seen_ = 0;  // at the last look
   Timeout timeout_;
   Pause pause_;  // armed while the peer has no receive
   Parts parts_;

@@ -39,8 +39,15 @@ void Requester::number(SendEntry& entry) {
 }
 
 bool Requester::transmit() {
+  if (held_) [[unlikely]] {
+    return false;
+  }
   if (peer_gone_ && !queue_.empty()) {
     give_up();
+  }
+  if (engine_.lossless && running_ && !timeout_.armed() && !queue_.empty() &&
+      connection_.options.timeout_ns != 0) {
+    watch_peer();
   }
   while (running_ && cursor_ != queue_.tail() && !pause_.armed() &&
          psn_distance(oldest_, next_) < limits::unacknowledged_packets) {

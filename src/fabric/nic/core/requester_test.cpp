@@ -382,6 +382,37 @@ TEST(Requester, goes_on_when_the_wire_has_room_again) {
   EXPECT_TRUE(std::ranges::equal(nics.a.at(0, 30'000), nics.b.at(30'000, 30'000)));
 }
 
+TEST(Requester, gives_up_a_peer_that_stands_still_on_a_wire_that_loses_nothing) {
+  TwoNics nics({.lossless = true, .connect = {.timeout_ns = 1'000'000, .retry_count = 3}});
+  nics.a.wire.hold();  // nothing that is sent reaches the peer, nor does it say anything
+  const Sge piece = nics.a.piece(0, 8);
+  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
+  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 8)).ok());
+  nics.run(2'000'000);
+  EXPECT_TRUE(nics.a.sent().empty());
+  nics.run(10'000'000);
+  const auto sent = nics.a.sent();
+  ASSERT_EQ(sent.size(), 2U);
+  EXPECT_EQ(sent[0].status, WorkStatus::retry_exceeded);
+  EXPECT_EQ(sent[1].status, WorkStatus::flushed);
+  EXPECT_EQ(nics.a.nic.counters().retransmissions, 0U);
+}
+
+TEST(Requester, waits_for_a_peer_that_is_there_and_slow) {
+  TwoNics nics(
+      {.lossless = true,
+       .connect = {.timeout_ns = 1'000'000, .retry_count = 1, .rnr_delay_ns = 20'000'000}});
+  const Sge piece = nics.a.piece(0, 8);
+  ASSERT_TRUE(nics.a.send({.opcode = Opcode::send, .pieces = std::span(&piece, 1)}).ok());
+  nics.run(40'000'000);
+  EXPECT_TRUE(nics.a.sent().empty());
+  ASSERT_TRUE(nics.b.receive(1, {nics.b.piece(0, 8)}).ok());
+  nics.run(60'000'000);
+  const auto sent = nics.a.sent();
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].status, WorkStatus::success);
+}
+
 TEST(Requester, refuses_an_answer_that_makes_no_sense) {
   TwoNics nics;
   nics.a.wire.hold();

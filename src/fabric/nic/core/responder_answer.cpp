@@ -257,6 +257,7 @@ Responder::Answer Responder::answer_read(Resource& resource) {
     }
     if (size != 0) {
       engine_.dma.read(connection_.number, payload, from);
+      engine_.wire.charge(Wire::Cost::memory_read, size);
     }
     engine_.dma.acknowledged(connection_.number);
     engine_.commit();

@@ -257,7 +257,10 @@ bool parse(ConstBytes bytes, Parsed& out) {
     return false;
   }
   Packet& packet = out.packet;
-  packet = Packet{};
+  // Cleared in place: a temporary would be stored in small pieces and loaded in large ones, for
+  // which the processor waits until every older store, to cold memory too, has drained.
+  static_assert(std::is_trivially_copyable_v<Packet>);
+  std::memset(static_cast<void*>(&packet), 0, sizeof packet);
   packet.opcode = static_cast<PacketOpcode>(code);
   packet.solicited = (flags & 0x80) != 0;
   packet.acknowledge_request = (sequence & 0x80000000) != 0;

@@ -42,6 +42,8 @@ enum class PacketOpcode : std::uint8_t {
   atomic_acknowledge = 0x12,
   compare_swap = 0x13,
   fetch_add = 0x14,
+  // Known so that it is refused by name: a key is taken back by whoever registered the memory, and
+  // by nobody else. The responder answers with an invalid request.
   send_last_invalidate = 0x16,
   send_only_invalidate = 0x17,
   flush = 0x1c,
@@ -58,9 +60,12 @@ inline constexpr std::uint8_t syndrome_nak_operation = 0x63;
 
 // On wires that lose nothing nobody sends twice, so a requester must be told that a queue pair is
 // gone or not connected yet. Such a notice is an acknowledge to a number that no queue pair has;
-// its message count is the queue pair that it tells of, its syndrome this one or an RNR, and its
+// its message count is the queue pair that it tells of, its syndrome one of these or an RNR, and its
 // sequence names the connection.
 inline constexpr std::uint8_t syndrome_gone = 0x7f;
+// The same way a requester that has waited long asks whether the peer is there at all, and is told.
+inline constexpr std::uint8_t syndrome_asks = 0x7d;
+inline constexpr std::uint8_t syndrome_alive = 0x7e;
 inline constexpr QpNumber notice_number = 0xffffff;
 
 // The headers of one packet. Fields that its opcode does not have are zero.

@@ -173,11 +173,13 @@ Status judge_hello(const HandshakeMessage& message, const Gid& own, std::uint32_
   return {};
 }
 
-Status judge_answer(const HandshakeMessage& message, const Gid& own, const RingShape& asked) {
+Status judge_answer(const HandshakeMessage& message, const Gid& own, const RingShape& asked,
+                    std::uint64_t offered_features) {
   if (message.kind == HandshakeKind::refusal) {
     return Status(message.code, "the listener refused the link: " + message.text);
   }
-  if (message.kind != HandshakeKind::welcome || message.shape != asked || message.features != 0) {
+  if (message.kind != HandshakeKind::welcome || message.shape != asked ||
+      (message.features & ~offered_features) != 0) {
     return damaged("answers a question that nobody asked");
   }
   if (message.gid == own) {
@@ -193,6 +195,9 @@ Result<Frame> parse_frame(ConstBytes bytes) {
   const auto kind = std::to_integer<std::uint8_t>(bytes[0]);
   if (kind == static_cast<std::uint8_t>(FrameKind::control)) {
     return Frame{FrameKind::control, bytes.subspan(1)};
+  }
+  if (kind == static_cast<std::uint8_t>(FrameKind::side)) {
+    return Frame{FrameKind::side, bytes.subspan(1)};
   }
   if (kind == static_cast<std::uint8_t>(FrameKind::bell) && bytes.size() == 1) {
     return Frame{FrameKind::bell, {}};

@@ -6,7 +6,7 @@
 // has its reason, as text, behind that.
 //
 //    0  u64  magic "RMRARING"            36  u32  mtu_bytes
-//    8  u16  version (1)                 40  u64  features: 0 in version 1
+//    8  u16  version (1)                 40  u64  features
 //   10  u16  kind                        48  u32  text bytes, 0 but for refusals
 //   12  u32  size of the whole message   52  u32  code of a refusal (base/result.h), else 0
 //   16  16   gid of the sender           56  u32  0
@@ -34,6 +34,9 @@ namespace remora::fabric::nic {
 enum class HandshakeKind : std::uint16_t { hello = 1, welcome = 2, refusal = 3 };
 
 inline constexpr std::uint16_t handshake_version = 1;
+
+// Features that two sides may have in common.
+inline constexpr std::uint64_t feature_side = 1;  // side messages, with descriptors
 inline constexpr std::size_t handshake_head_bytes = 64;
 inline constexpr std::size_t handshake_bytes_max =
     handshake_head_bytes + ring_limits::refusal_text_bytes;
@@ -59,6 +62,7 @@ struct HandshakeMessage {
 enum class FrameKind : std::uint8_t {
   control = 1,  // the application's bytes follow
   bell = 2,     // nothing follows: wakes a sleeper
+  side = 3,     // bytes for a short cut, perhaps with a descriptor; only with feature_side
 };
 inline constexpr std::size_t frame_bytes_max = 1 + ring_limits::control_bytes;
 
@@ -82,7 +86,8 @@ Status judge_hello(const HandshakeMessage& message, const Gid& own, std::uint32_
 
 // The connector's verdict on the answer: success for the welcome to its hello; a refusal becomes
 // the Status that it carries.
-Status judge_answer(const HandshakeMessage& message, const Gid& own, const RingShape& asked);
+Status judge_answer(const HandshakeMessage& message, const Gid& own, const RingShape& asked,
+                    std::uint64_t offered_features = 0);
 
 // What a frame carries: the application's bytes, or nothing for a bell; damaged for another kind.
 struct Frame {

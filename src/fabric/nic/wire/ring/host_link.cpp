@@ -14,16 +14,18 @@ std::size_t outgoing(HostEnd end) {
 }
 
 HandshakeMessage message_of(HandshakeKind kind, const HandshakeTerms& terms) {
-  return HandshakeMessage{.kind = kind, .gid = terms.gid, .shape = terms.shape};
+  return HandshakeMessage{
+      .kind = kind, .gid = terms.gid, .shape = terms.shape, .features = terms.features};
 }
 
 }  // namespace
 
 HostLink::HostLink(HostSocket socket, SharedSegment memory, const HostPeer& peer, HostEnd end,
-                   std::uint32_t mtu_bytes)
+                   std::uint32_t mtu_bytes, std::uint64_t features)
     : socket_(std::move(socket)),
       memory_(std::move(memory)),
       peer_(peer),
+      features_(features),
       producer_(memory_.head().rings[outgoing(end)], memory_.ring_data(outgoing(end)),
                 mtu_bytes + max_header_bytes),
       consumer_(memory_.head().rings[1 - outgoing(end)], memory_.ring_data(1 - outgoing(end)),
@@ -42,29 +44,44 @@ void HostLink::ring_bell() {
   (void)socket_.send(ConstBytes(&bell, 1));
 }
 
-Status HostLink::send_control(ConstBytes bytes) {
+namespace {
+
+Status send_frame(HostSocket& socket, FrameKind kind, ConstBytes bytes, int passed_descriptor) {
   if (bytes.size() > ring_limits::control_bytes) {
     return Status(Code::invalid_argument, "a control message has at most " +
                                               std::to_string(ring_limits::control_bytes) +
                                               " bytes, this one " + std::to_string(bytes.size()));
   }
   std::array<std::byte, frame_bytes_max> frame;
-  frame[0] = std::byte{static_cast<std::uint8_t>(FrameKind::control)};
+  frame[0] = std::byte{static_cast<std::uint8_t>(kind)};
   std::copy(bytes.begin(), bytes.end(), frame.begin() + 1);
-  return socket_.send(ConstBytes(frame).first(1 + bytes.size()));
+  return socket.send(ConstBytes(frame).first(1 + bytes.size()), passed_descriptor);
+}
+
+}  // namespace
+
+Status HostLink::send_control(ConstBytes bytes) {
+  return send_frame(socket_, FrameKind::control, bytes, -1);
+}
+
+Status HostLink::send_side(ConstBytes bytes, int passed_descriptor) {
+  return send_frame(socket_, FrameKind::side, bytes, passed_descriptor);
 }
 
 HostLink::Control HostLink::poll_control(Bytes buffer) {
   std::size_t size_bytes = 0;
-  const HostSocket::Got got = socket_.receive(buffer, size_bytes);
+  const bool has_side = (features_ & feature_side) != 0;
+  Descriptor passed;
+  const HostSocket::Got got = socket_.receive(buffer, size_bytes, has_side ? &passed : nullptr);
   if (got != HostSocket::Got::message) {
-    return {got, {}};
+    return {got, {}, {}};
   }
   const Result<Frame> frame = parse_frame(buffer.first(size_bytes));
-  if (!frame.ok()) {
-    return {HostSocket::Got::too_much, {}};
+  if (!frame.ok() || (frame->kind == FrameKind::side && !has_side) ||
+      (frame->kind != FrameKind::side && passed.open())) {
+    return {HostSocket::Got::too_much, {}, {}};
   }
-  return {got, *frame};
+  return {got, *frame, std::move(passed)};
 }
 
 Result<HostHandshake> HostHandshake::connect(const std::string& path, const HandshakeTerms& terms) {
@@ -151,8 +168,10 @@ Result<HostLink> HostHandshake::welcome(ConstBytes hello, Descriptor memory, con
   }
   HandshakeMessage answer = message_of(HandshakeKind::welcome, terms_);
   answer.shape = message->shape;
+  answer.features &= message->features;
   REMORA_TRY(socket_.send(encode(answer).view()));
-  return HostLink(std::move(socket_), std::move(*adopted), peer, end_, answer.shape.mtu_bytes);
+  return HostLink(std::move(socket_), std::move(*adopted), peer, end_, answer.shape.mtu_bytes,
+                  answer.features);
 }
 
 Result<HostLink> HostHandshake::finish(ConstBytes answer, const Admit& admit) {
@@ -160,14 +179,15 @@ Result<HostLink> HostHandshake::finish(ConstBytes answer, const Admit& admit) {
   if (!message.ok()) {
     return message.status();
   }
-  REMORA_TRY(judge_answer(*message, terms_.gid, terms_.shape));
+  REMORA_TRY(judge_answer(*message, terms_.gid, terms_.shape, terms_.features));
   const Result<HostIdentity> identity = socket_.identity();
   if (!identity.ok()) {
     return identity.status();
   }
   const HostPeer peer{message->gid, *identity};
   REMORA_TRY(admit(peer));
-  return HostLink(std::move(socket_), std::move(*memory_), peer, end_, terms_.shape.mtu_bytes);
+  return HostLink(std::move(socket_), std::move(*memory_), peer, end_, terms_.shape.mtu_bytes,
+                  message->features);
 }
 
 }  // namespace remora::fabric::nic

@@ -38,7 +38,12 @@ enum class HostEnd : std::uint8_t { connector = 0, listener = 1 };
 class HostLink {
  public:
   HostLink(HostSocket socket, SharedSegment memory, const HostPeer& peer, HostEnd end,
-           std::uint32_t mtu_bytes);
+           std::uint32_t mtu_bytes, std::uint64_t features = 0);
+
+  // What both sides can do.
+  std::uint64_t features() const { return features_; }
+  // The peer's process; closed when the system has no such handle.
+  Descriptor process() const { return socket_.process(); }
 
   const HostPeer& peer() const { return peer_; }
   int descriptor() const { return socket_.descriptor(); }
@@ -59,10 +64,14 @@ class HostLink {
   // unread, closed when it is gone.
   Status send_control(ConstBytes bytes);
 
+  // The same for a short cut, with a descriptor if it is not -1; the caller keeps that.
+  Status send_side(ConstBytes bytes, int passed_descriptor);
+
   // The next message from the socket. It is too_much when it was not a message at all.
   struct Control {
     HostSocket::Got got;
-    Frame frame;  // of a message; its bytes are in the buffer
+    Frame frame;        // of a message; its bytes are in the buffer
+    Descriptor passed;  // that came with a side message
   };
   // `buffer` holds frame_bytes_max.
   Control poll_control(Bytes buffer);
@@ -71,6 +80,7 @@ class HostLink {
   HostSocket socket_;
   SharedSegment memory_;
   HostPeer peer_;
+  std::uint64_t features_;
   RingProducer producer_;
   RingConsumer consumer_;
 };
@@ -80,6 +90,7 @@ struct HandshakeTerms {
   Gid gid{};
   RingShape shape = {};              // a listener takes any rings up to ring_bytes_max
   std::uint32_t ring_bytes_max = 0;  // of a listener
+  std::uint64_t features = 0;        // that this side has
 };
 
 class HostHandshake {

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include <cerrno>
@@ -120,6 +121,19 @@ Result<HostIdentity> HostSocket::identity() const {
     return os_failure("cannot learn who the peer is", errno);
   }
   return HostIdentity{credentials.uid, credentials.gid, credentials.pid};
+}
+
+Descriptor HostSocket::process() const {
+  // The system's own number for it; older headers do not have the name.
+  constexpr int peer_pidfd = 77;
+  int number = -1;
+  socklen_t size_bytes = sizeof number;
+  if (::getsockopt(descriptor(), SOL_SOCKET, peer_pidfd, &number, &size_bytes) == 0) {
+    return Descriptor(number);
+  }
+  // An older kernel: by the number, which may mean another process if that one has just ended.
+  const Result<HostIdentity> who = identity();
+  return Descriptor(who.ok() ? static_cast<int>(::syscall(SYS_pidfd_open, who->pid, 0)) : -1);
 }
 
 Status HostSocket::send(ConstBytes bytes, int passed_descriptor) {

@@ -35,6 +35,9 @@ class HostSocket {
 
   int descriptor() const { return socket_.number(); }
   Result<HostIdentity> identity() const;
+  // A handle on that process (a pidfd), which never comes to mean another one; closed when there is
+  // none to be had.
+  Descriptor process() const;
 
   // One message, with a descriptor if it is not -1; the caller keeps it. no_space when the peer has
   // too many unread: nothing was sent.

@@ -109,6 +109,11 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
     if (slot.state == LinkState::gone) [[unlikely]] {
       return taken;
     }
+    // A peer that has cut this side off, perhaps while it was stopped, is not served any more.
+    if (slot.link->revoked()) [[unlikely]] {
+      drop(slot, LinkState::gone);
+      return taken;
+    }
     const ConstBytes packet = slot.link->consumer().peek();
     if (packet.empty() || (slot.state == LinkState::closing && !may_drain(slot, packet))) {
       slot.burst = 1;
@@ -153,6 +158,9 @@ void RingWire::drop(Slot& slot, LinkState state) {
   if (slot.state == LinkState::up) {
     ++ending_;
     forget_descriptor(slot.link->descriptor());
+    if (side_ != nullptr && (slot.link->features() & feature_side) != 0) {
+      side_->side_down(id_of(static_cast<std::uint32_t>(&slot - slots_.data())));
+    }
   }
   slot.state = state;
   slot.drain_bytes = slot.link->ring_bytes();

@@ -55,11 +55,26 @@ class LinkOwner {
   virtual void refused(const Status&) {}
 };
 
+// What a short cut hears beside the packets, of links whose both ends have one. Called from the
+// wire's polls and from whatever cuts a link off; may call the wire as a LinkOwner may.
+class LinkSide {
+ public:
+  virtual ~LinkSide() = default;
+  virtual const char* wire_name() const = 0;
+  virtual Shortcut& shortcut() = 0;
+  virtual void side_up(LinkId link, const HostPeer& peer, Descriptor process) = 0;
+  // At once, before anybody else is told.
+  virtual void side_down(LinkId link) = 0;
+  // The bytes are there until this returns, and may be anything, as may the descriptor.
+  virtual void side_message(LinkId link, ConstBytes bytes, Descriptor passed) = 0;
+};
+
 struct RingWireOptions {
   RingShape shape = {};
   std::uint32_t ring_bytes_max = ring_limits::ring_bytes_max;  // that a connector may ask for
   std::uint32_t max_links = ring_limits::links;
   std::uint64_t handshake_ns = ring_limits::handshake_ns;
+  LinkSide* side = nullptr;  // outlives the wire
 };
 
 class RingWire final : public Wire, public Poller {
@@ -81,11 +96,15 @@ class RingWire final : public Wire, public Poller {
   // other messages, in no order with packets. no_space when too many are unread: try again later.
   Status send_control(LinkId link, ConstBytes bytes);
 
+  // The same for the side of the other end; the descriptor is passed if it is not -1.
+  Status send_side(LinkId link, ConstBytes bytes, int passed_descriptor);
+
   // Who is at the other end, while the link is up.
   const HostPeer* peer(LinkId link) const;
   std::size_t links() const { return active_.size(); }
 
-  const char* name() const override { return "ring"; }
+  const char* name() const override { return side_ == nullptr ? "ring" : side_->wire_name(); }
+  Shortcut* shortcut() override { return side_ == nullptr ? nullptr : &side_->shortcut(); }
   Gid gid() const override { return terms_.gid; }
   std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
   bool lossless() const override { return true; }
@@ -156,6 +175,7 @@ class RingWire final : public Wire, public Poller {
 
   Runtime& runtime_;
   LinkOwner& owner_;
+  LinkSide* const side_;
   const HandshakeTerms terms_;
   const std::uint64_t handshake_ns_;
   Descriptor epoll_;

@@ -23,7 +23,9 @@ LinkOwner& nobody() {
 }
 
 HandshakeTerms terms_of(const RingWireOptions& options) {
-  HandshakeTerms terms{.shape = options.shape, .ring_bytes_max = options.ring_bytes_max};
+  HandshakeTerms terms{.shape = options.shape,
+                       .ring_bytes_max = options.ring_bytes_max,
+                       .features = options.side == nullptr ? 0 : feature_side};
   fill_random(std::as_writable_bytes(std::span(terms.gid)));
   return terms;
 }
@@ -49,6 +51,7 @@ RingWire::RingWire(Runtime& runtime, LinkOwner& owner, const RingWireOptions& op
                    Descriptor epoll)
     : runtime_(runtime),
       owner_(owner),
+      side_(options.side),
       terms_(terms_of(options)),
       handshake_ns_(options.handshake_ns),
       epoll_(std::move(epoll)),
@@ -214,6 +217,9 @@ Result<LinkId> RingWire::add_link(HostLink link) {
   slot.burst = 1;
   active_.push_back(*index);
   const LinkId id = id_of(*index);
+  if (side_ != nullptr && (slot.link->features() & feature_side) != 0) {
+    side_->side_up(id, slot.link->peer(), slot.link->process());
+  }
   owner_.link_up(id, slot.link->peer());
   return id;
 }
@@ -222,6 +228,12 @@ Status RingWire::send_control(LinkId link, ConstBytes bytes) {
   Slot* slot = find_up(link);
   return slot == nullptr ? Status(Code::closed, "the link is down")
                          : slot->link->send_control(bytes);
+}
+
+Status RingWire::send_side(LinkId link, ConstBytes bytes, int passed_descriptor) {
+  Slot* slot = find_up(link);
+  return slot == nullptr ? Status(Code::closed, "the link is down")
+                         : slot->link->send_side(bytes, passed_descriptor);
 }
 
 bool RingWire::poll() {
@@ -264,7 +276,7 @@ void RingWire::serve_socket(std::uint32_t index) {
     if (slot.state != LinkState::up) {
       return;
     }
-    const HostLink::Control control = slot.link->poll_control(frame_);
+    HostLink::Control control = slot.link->poll_control(frame_);
     switch (control.got) {
       case HostSocket::Got::nothing:
         return;
@@ -277,6 +289,8 @@ void RingWire::serve_socket(std::uint32_t index) {
       case HostSocket::Got::message:
         if (control.frame.kind == FrameKind::control) {
           owner_.control(id_of(index), control.frame.payload);
+        } else if (control.frame.kind == FrameKind::side && side_ != nullptr) {
+          side_->side_message(id_of(index), control.frame.payload, std::move(control.passed));
         }
     }
   }

@@ -57,6 +57,11 @@ void NicTiming::charge(Wire::Cost cost, std::uint64_t count, std::uint64_t now_n
       serve(transmit_free_ns_, now_ns, count * nic_.translation_miss_ns);
       hold_until_ns_ = std::max(hold_until_ns_, now_ns + nic_.translation_miss_latency_ns);
       break;
+    case Wire::Cost::memory_read:
+      // The way to the memory is in dma_read_latency_ns; how fast it gives bytes is the medium's.
+      hold_until_ns_ = std::max(
+          hold_until_ns_, serve(memory_free_ns_, now_ns, span_ns(count, memory_.read_bytes_per_s)));
+      break;
     case Wire::Cost::memory_write:
       serve(memory_free_ns_, now_ns, span_ns(count, memory_.write_bytes_per_s));
       break;

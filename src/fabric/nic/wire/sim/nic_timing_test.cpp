@@ -75,6 +75,14 @@ TEST_F(NicTimingTest, a_flush_waits_for_what_the_memory_takes_in) {
   EXPECT_EQ(timing.sent_at(PacketKind::control, 16, 1000), 4000 + 250 + 10 + 16u);
 }
 
+TEST_F(NicTimingTest, an_answer_waits_for_the_memory_that_it_is_read_from) {
+  const std::uint64_t without_ns = timing.sent_at(PacketKind::data_response, 16, 0);
+  timing.reset();
+  timing.charge(Wire::Cost::memory_read, 8000, 0);
+  EXPECT_GT(timing.sent_at(PacketKind::data_response, 16, 0), without_ns);
+  EXPECT_EQ(timing.sent_at(PacketKind::control, 16, 0), 20 + 16u) << "and nobody else does";
+}
+
 TEST_F(NicTimingTest, writes_to_memory_hold_no_packet) {
   timing.charge(Wire::Cost::memory_write, 8000, 0);
   EXPECT_EQ(timing.sent_at(PacketKind::control, 16, 0), 10 + 16u);

@@ -25,6 +25,10 @@ class SimWire final : public Wire {
   bool powered() const { return powered_; }
   std::uint64_t pin_down_entries() const { return network_.nic_.pin_down_entries; }
 
+  // A way around this wire for the NIC that is made on it next; null for none.
+  void set_shortcut(Shortcut* shortcut) { shortcut_ = shortcut; }
+  Shortcut* shortcut() override { return shortcut_; }
+
   const char* name() const override { return "sim"; }
   Gid gid() const override { return gid_; }
   std::uint32_t mtu_bytes() const override {
@@ -83,6 +87,7 @@ class SimWire final : public Wire {
   const NodeId id_;
   const Gid gid_;
   NicTiming timing_;
+  Shortcut* shortcut_ = nullptr;
   bool powered_ = true;
   std::uint32_t life_ = 0;
   std::uint64_t off_at_ns_ = 0;

@@ -23,7 +23,7 @@ void fuzz_handshake(ConstBytes bytes) {
   if (judge_hello(*message, own, ring_limits::mtu_bytes, ring_limits::ring_bytes_max).ok()) {
     REMORA_CHECK(check_shape(message->shape).ok(), "it welcomed a ring that cannot be");
   }
-  (void)judge_answer(*message, own, RingShape());
+  (void)judge_answer(*message, own, RingShape(), feature_side);
 }
 
 // The same with size and checksum put right, so that chance gets past them.

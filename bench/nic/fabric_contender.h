@@ -1,0 +1,35 @@
+// What every wire of ours shares: operations posted on a queue pair, and its completions polled.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "bench/nic/contender.h"
+#include "cli/nic_bench/side.h"
+#include "fabric/work.h"
+#include "runtime/runtime.h"
+
+namespace remora::bench {
+
+class FabricContender : public Contender {
+ public:
+  Status run(const Shape& shape, std::uint64_t operations) override;
+  Bytes local() override { return side().memory().bytes(); }
+
+ protected:
+  // The loop that drives the wire, and the side that initiates.
+  virtual Runtime& runtime() = 0;
+  virtual cli::Side& side() = 0;
+
+ private:
+  // Fills the entries of all slots; an operation changes no more than its remote address.
+  void prepare(const Shape& shape);
+  // Posts the operations first .. first + count - 1 of a run at once. Slots are used in turn, since
+  // completions come in the order of the posts.
+  Status post(const Shape& shape, std::uint64_t first, std::uint64_t count);
+
+  std::array<fabric::Sge, most_depth> pieces_;
+  std::array<fabric::SendWork, 2 * most_depth> works_;
+};
+
+}  // namespace remora::bench

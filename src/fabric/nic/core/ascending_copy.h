@@ -1,0 +1,58 @@
+// Copies into memory that others watch meanwhile: bytes appear in ascending order, and no aligned
+// word is ever seen torn.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/bytes.h"
+
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#include <emmintrin.h>
+#define REMORA_COPIES_PAIRS 1
+#endif
+
+namespace remora::fabric::nic {
+
+inline std::atomic_ref<std::uint64_t> word_at(std::byte* word) {
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(word));
+}
+
+inline void store_byte(std::byte* to, std::byte value) {
+  std::atomic_ref<std::byte>(*to).store(value, std::memory_order_release);
+}
+
+// memcpy may store the end before the middle. Whoever watches the last byte must find all the
+// others in place, so each store releases those before it; on x86 that costs nothing.
+inline void copy_ascending(std::byte* to, ConstBytes from) {
+  const std::byte* at = from.data();
+  const std::byte* const end = at + from.size();
+  for (; at < end && reinterpret_cast<std::uintptr_t>(to) % word_bytes != 0; ++at, ++to) {
+    store_byte(to, *at);
+  }
+#ifdef REMORA_COPIES_PAIRS
+  // Two words at once, which x86 stores together: a cold line then takes half of the places in the
+  // store buffer. The barrier keeps the compiler from changing the order; the processor does not.
+  if (static_cast<std::size_t>(end - at) >= 3 * word_bytes) {
+    if (reinterpret_cast<std::uintptr_t>(to) % (2 * word_bytes) != 0) {
+      word_at(to).store(load<std::uint64_t>(at), std::memory_order_release);
+      at += word_bytes;
+      to += word_bytes;
+    }
+    for (; static_cast<std::size_t>(end - at) >= 2 * word_bytes;
+         at += 2 * word_bytes, to += 2 * word_bytes) {
+      const __m128i pair = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+      _mm_store_si128(reinterpret_cast<__m128i*>(to), pair);
+      asm volatile("" ::: "memory");
+    }
+  }
+#endif
+  for (; static_cast<std::size_t>(end - at) >= word_bytes; at += word_bytes, to += word_bytes) {
+    word_at(to).store(load<std::uint64_t>(at), std::memory_order_release);
+  }
+  for (; at < end; ++at, ++to) {
+    store_byte(to, *at);
+  }
+}
+
+}  // namespace remora::fabric::nic

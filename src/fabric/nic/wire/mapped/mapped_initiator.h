@@ -1,0 +1,112 @@
+// MappedInitiator: the side that works on the other's memory. It asks for a region when a queue
+// pair uses its key for the first time, maps what it is granted, and unmaps it when the target says
+// so, or the link goes.
+//
+// The check of key, bounds and rights is made here, against mistakes; what the kernel holds a peer
+// to is only that what it got for reading cannot be written. See mapped_target.h for whom to trust.
+//
+// One thread, the loop's. Nothing blocks but mapping.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "fabric/nic/shortcut.h"
+#include "fabric/nic/wire/mapped/dirty_ranges.h"
+#include "fabric/nic/wire/mapped/mapped_message.h"
+#include "fabric/nic/wire/mapped/shared_page.h"
+#include "fabric/nic/wire/ring/descriptor.h"
+#include "pmem/region.h"
+
+namespace remora::fabric::nic {
+
+struct MappedInitiatorOptions {
+  // How mapped memory is copied to past the caches and flushed; by the CPU's own means unless a
+  // test has others.
+  std::function<Result<std::unique_ptr<Region>>(Bytes)> medium = {};
+  // Called in the middle of every operation, for tests: its rights are checked, no byte is moved.
+  std::function<void()> inside = {};
+};
+
+class MappedLane;
+
+class MappedInitiator {
+ public:
+  using Say = std::function<Status(LinkId, const MappedMessage&, int)>;
+
+  MappedInitiator(MappedInitiatorOptions options, Say say)
+      : options_(std::move(options)), say_(std::move(say)) {}
+  MappedInitiator(const MappedInitiator&) = delete;
+  MappedInitiator& operator=(const MappedInitiator&) = delete;
+  ~MappedInitiator();
+
+  std::unique_ptr<Lane> open_lane(Connection& connection);
+
+  void link_up(LinkId link);
+  void link_down(LinkId link);
+  void answer(LinkId link, const MappedMessage& message, Descriptor passed);
+
+  // Asks before the first use. Does nothing for a queue pair without a link of this kind.
+  void ask(QpNumber own, RemoteKey key);
+  // Whether requests of this queue pair with this key are short-cut now.
+  bool is_mapped(QpNumber own, RemoteKey key) const;
+
+ private:
+  friend class MappedLane;
+
+  // A region of the target's, in this process.
+  struct Mapping {
+    Mapping(Bytes whole_, Bytes bytes_, bool writable_)
+        : whole(whole_), bytes(bytes_), writable(writable_) {}
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping();
+
+    Bytes whole;  // pages
+    Bytes bytes;
+    bool writable;
+    std::unique_ptr<Region> medium;
+  };
+
+  // What a lane knows of one key.
+  struct Known {
+    enum class State : std::uint8_t { asked, granted, denied };
+    RemoteKey key = 0;
+    State state = State::asked;
+    std::uint8_t medium = 0;
+    std::uint16_t slot = 0;
+    AccessFlags rights = 0;
+    std::uint32_t waited = 0;  // requests by the wire since it was asked for
+    std::uint32_t patience = mapped_limits::asks_again_after;
+    std::uint64_t grant = 0;
+    std::uint64_t region = 0;
+    std::uint64_t base = 0;
+    std::shared_ptr<Mapping> mapping;
+    DirtyRanges dirty;
+  };
+
+  struct Link {
+    LinkId id;
+    std::optional<SharedPages> epoch;  // this side's
+    std::optional<SharedPages> gate;   // the target's
+    bool epoch_sent = false;
+    std::map<std::uint64_t, std::weak_ptr<Mapping>> mappings = {};  // by region
+  };
+
+  Link* find(LinkId link);
+  bool say_ask(MappedLane& lane, RemoteKey key);
+  std::shared_ptr<Mapping> map(Link& link, const MappedMessage& message, const Descriptor& file);
+  void forget(Link& link, std::uint64_t region);
+
+  const MappedInitiatorOptions options_;
+  const Say say_;
+  std::list<Link> links_;
+  std::map<QpNumber, MappedLane*> lanes_;
+};
+
+}  // namespace remora::fabric::nic

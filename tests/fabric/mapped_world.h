@@ -1,0 +1,14 @@
+// The short cut of one host as a world of the contract: as the ring world, but far's memory is
+// mapped by near, too, and near is granted it before a test begins.
+#pragma once
+
+#include <memory>
+
+#include "sim/memory/platform.h"
+#include "tests/fabric/world.h"
+
+namespace remora::fabric::contract {
+
+std::unique_ptr<World> make_mapped_world(std::uint64_t seed, const Platform& platform);
+
+}  // namespace remora::fabric::contract
