@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/hash.h"
@@ -104,14 +102,20 @@ std::uint64_t key_hash(std::string_view key) {
 }
 
 std::vector<std::byte> value_for(std::string_view key, std::uint64_t id, std::size_t size_bytes) {
-  REMORA_CHECK(size_bytes >= smallest_value_bytes, "too small to say who wrote it");
-  const std::uint64_t hash = key_hash(key);
   std::vector<std::byte> bytes(size_bytes);
-  for (std::size_t at = 0; at < size_bytes; at += word_bytes) {
-    const std::uint64_t word = word_of(hash, id, at / word_bytes, size_bytes);
-    std::memcpy(bytes.data() + at, &word, std::min(word_bytes, size_bytes - at));
-  }
+  fill_value(key, id, bytes);
   return bytes;
+}
+
+void fill_value(std::string_view key, std::uint64_t id, Bytes into) {
+  REMORA_CHECK(into.size() >= smallest_value_bytes, "too small to say who wrote it");
+  const std::uint64_t hash = key_hash(key);
+  const std::size_t tail = round_down(into.size(), word_bytes);
+  for (std::size_t at = 0; at < tail; at += word_bytes) {
+    store(into.data() + at, word_of(hash, id, at / word_bytes, into.size()));
+  }
+  const std::uint64_t word = word_of(hash, id, tail / word_bytes, into.size());
+  std::memcpy(into.data() + tail, &word, into.size() - tail);
 }
 
 Value describe_value(std::string_view key, std::uint64_t id, std::size_t size_bytes) {

@@ -50,6 +50,9 @@ std::uint64_t key_hash(std::string_view key);
 // The content of value `id` of `key`. size_bytes must be at least smallest_value_bytes.
 std::vector<std::byte> value_for(std::string_view key, std::uint64_t id, std::size_t size_bytes);
 
+// The same in place, with nothing allocated: value_for(key, id, into.size()).
+void fill_value(std::string_view key, std::uint64_t id, Bytes into);
+
 // Id, size and checksum of value_for(key, id, size_bytes): what a History records of a put.
 Value describe_value(std::string_view key, std::uint64_t id, std::size_t size_bytes);
 

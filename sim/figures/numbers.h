@@ -1,0 +1,31 @@
+// The numbers that a reading yields. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/figures/figure.h"
+#include "sim/figures/observations.h"
+
+namespace remora::figures {
+
+struct Number {
+  double value = 0;
+  double x = 0;
+  std::size_t curve = 0;  // numbers of one curve follow one another, ascending by x
+  std::string where;      // for a person: "efactory / imm at 4 KiB, ycsb-a"
+};
+
+// Either every number that the reading asks for, or what is missing: an incomplete sweep has no
+// worst and no best point.
+struct Numbers {
+  std::vector<Number> numbers;
+  std::vector<std::string> missing;  // for a person: "erda at 4 KiB"
+
+  bool complete() const { return missing.empty() && !numbers.empty(); }
+};
+
+Numbers read(const Figure& figure, const Reading& reading, const Observations& observations,
+             Origin origin);
+
+}  // namespace remora::figures

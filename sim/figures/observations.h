@@ -1,0 +1,57 @@
+// Observations: what was modelled and measured, point by point of the figures.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/result.h"
+#include "sim/figures/figure.h"
+
+namespace remora::figures {
+
+enum class Origin {
+  modelled,  // in virtual time, by the paper's hardware profile
+  measured,  // in real time, on this machine
+};
+std::string_view to_string(Origin origin);
+
+// One point of a figure.
+struct Point {
+  std::string panel;
+  std::string series;
+  std::string part;  // in a stacked figure, else empty
+  double x = 0;
+
+  auto operator<=>(const Point&) const = default;
+};
+
+// What was seen there, in the unit of the panel, and how far repeats lay from it.
+struct Sample {
+  double value = 0;
+  double low = 0;  // of the repeats; the value itself if there was one run
+  double high = 0;
+
+  static Sample once(double value) { return {value, value, value}; }
+  bool operator==(const Sample&) const = default;
+};
+
+// Not to be used by two threads at once.
+class Observations {
+ public:
+  // Fails with invalid_argument where the figure has no such point, or the sample is not a number,
+  // negative, or out of its own spread. A second sample of a point replaces the first.
+  Status add(const Figure& figure, Origin origin, const Point& point, const Sample& sample);
+
+  // Null where there is none. Valid until the next add.
+  const Sample* find(const Figure& figure, Origin origin, const Point& point) const;
+
+  bool any(const Figure& figure, Origin origin) const;
+  bool empty() const { return samples_.empty(); }
+
+ private:
+  using Key = std::tuple<std::string, Origin, Point>;  // figure, origin, point
+  std::map<Key, Sample> samples_;
+};
+
+}  // namespace remora::figures
