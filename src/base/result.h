@@ -135,3 +135,11 @@ class [[nodiscard]] Result {
       return remora_try_status;                                                       \
     }                                                                                 \
   } while (false)
+
+// The same in a coroutine.
+#define REMORA_CO_TRY(expression)                                                     \
+  do {                                                                                \
+    if (::remora::Status remora_try_status = (expression); !remora_try_status.ok()) { \
+      co_return remora_try_status;                                                    \
+    }                                                                                 \
+  } while (false)

@@ -1,0 +1,85 @@
+// LogLife: one power-on of a machine with an object log, and what the log may hold if the power
+// goes now. It does what engines do with a log; cuts are its owner's business, by way of the
+// memory's events.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "kv/log/log.h"
+#include "kv/log/log_testing.h"
+#include "pmem/pool.h"
+#include "sim/memory/crash_memory.h"
+#include "sim/memory/crash_region.h"
+#include "sim/store_log/log_model.h"
+
+namespace remora {
+
+class LogLife {
+ public:
+  inline static constexpr std::uint64_t pool_bytes = 256 << 10;
+
+  // `next_number` is shared by all lives of a run: no two objects have the same.
+  LogLife(SiteTable& sites, std::uint64_t& next_number);
+
+  CrashMemory& memory() { return memory_; }
+
+  // Power-on. Call before anything else, and again for the next life.
+  void power_on(ConstBytes image, const Platform& platform, const Faults& faults,
+                const ExpectedLog& expected, Random random);
+
+  // Makes pool and store anew, on an image that is all zero.
+  std::optional<BrokenLog> create();
+  // Recovers the store and holds it against what was expected. What was found is then what is
+  // there.
+  std::optional<BrokenLog> recover();
+  bool has_log() const { return log_ != nullptr; }
+  // Something that an engine does.
+  std::optional<BrokenLog> step();
+
+  // What a cut at this moment may leave.
+  ExpectedLog expectation() const;
+
+ private:
+  // A data pool as the model has it.
+  struct ModelPool {
+    std::list<LoggedObject> objects;
+    bool ending = false;
+    std::optional<Ticket> ended;  // none before the transaction returns
+  };
+
+  ExpectedObject expected(const LoggedObject& object) const;
+  bool persistent(const std::optional<Ticket>& ticket) const {
+    return ticket && memory_.persistent(*ticket);
+  }
+  template <typename Visit>
+  void for_each_ticket(const Visit& visit);
+
+  std::optional<BrokenLog> append();
+  std::optional<BrokenLog> change_word();
+  std::optional<BrokenLog> clean();
+  std::optional<BrokenLog> end_old_pool();
+  std::optional<BrokenLog> commit_something();
+  void seal();
+  LoggedObject* any_object();
+
+  std::uint64_t& next_number_;
+  CrashMemory memory_;
+  std::optional<CrashRegion> region_;
+  std::unique_ptr<VirtualLoop> loop_;
+  kv::NoDevice device_;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<kv::Log> log_;
+  Random random_{0};
+  Faults faults_;
+  ExpectedLog expected_;
+  Ticket last_;
+  std::list<ModelPool> pools_;  // those that may be found; while cleaning the last is the next one
+  ModelPool* current_ = nullptr;  // of pools_
+  ModelPool* next_ = nullptr;     // of pools_, while a cleaning is under way
+};
+
+}  // namespace remora

@@ -1,0 +1,21 @@
+// The object log held to its promise, in lives within lives: each image that a cut may leave is
+// recovered, goes on, and has power cuts of its own.
+#pragma once
+
+#include "sim/crash/subject.h"
+
+namespace remora {
+
+class LogSubject final : public CrashSubject {
+ public:
+  std::string_view name() const override { return "log"; }
+  std::string_view promise() const override {
+    return "an object whose ticket is persistent is found again with its bytes; a data pool ends "
+           "as "
+           "a whole; nothing dead comes back";
+  }
+  std::span<const Fault* const> faults() const override;
+  std::unique_ptr<CrashWorker> worker() const override;
+};
+
+}  // namespace remora

@@ -1,0 +1,109 @@
+#include "kv/buffers.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+
+namespace remora::kv {
+namespace {
+
+constexpr std::uint64_t look_again_ns = 1000;
+
+}  // namespace
+
+Buffer::~Buffer() {
+  if (owner_ != nullptr) {
+    owner_->give_back(offset_, order_);
+  }
+}
+
+Bytes Buffer::bytes() const {
+  return owner_->memory_.subspan(offset_, size_bytes_);
+}
+
+fabric::Sge Buffer::piece(std::size_t offset, std::size_t size_bytes) const {
+  return owner_->region_->piece(offset_ + offset, size_bytes);
+}
+
+Buffers::Buffers(Runtime& runtime, std::size_t size_bytes)
+    : runtime_(runtime), storage_(size_bytes + 64) {
+  const std::size_t skip = (64 - reinterpret_cast<std::uintptr_t>(storage_.data()) % 64) % 64;
+  memory_ = Bytes(storage_).subspan(skip, size_bytes);
+  const auto top = static_cast<unsigned>(std::countr_zero(size_bytes));
+  free_.resize(top + 1);
+  free_order_.resize(size_bytes >> smallest_order);
+  for (unsigned order = smallest_order; order <= top; ++order) {
+    free_[order].reserve(size_bytes >> order);
+  }
+  free_[top].push_back(0);
+  free_order_[0] = static_cast<std::uint8_t>(top);
+}
+
+Result<std::unique_ptr<Buffers>> Buffers::create(Runtime& runtime, fabric::ProtectionDomain& domain,
+                                                 std::size_t size_bytes) {
+  const std::size_t whole =
+      std::bit_ceil(std::max(size_bytes, std::size_t{1} << (smallest_order + 2)));
+  std::unique_ptr<Buffers> buffers(new Buffers(runtime, whole));
+  Result<std::unique_ptr<fabric::MemoryRegion>> region =
+      domain.register_memory(buffers->memory_, fabric::local_write);
+  if (!region.ok()) {
+    return region.status();
+  }
+  buffers->region_ = std::move(region).value();
+  return buffers;
+}
+
+unsigned Buffers::order_for(std::size_t size_bytes) {
+  return std::max(smallest_order,
+                  static_cast<unsigned>(std::bit_width(std::max<std::size_t>(size_bytes, 1) - 1)));
+}
+
+// Splits the smallest free piece that is large enough.
+bool Buffers::try_take(unsigned order, std::size_t& offset) {
+  unsigned from = order;
+  while (from < free_.size() && free_[from].empty()) {
+    ++from;
+  }
+  if (from >= free_.size()) {
+    return false;
+  }
+  offset = free_[from].back();
+  free_[from].pop_back();
+  free_order_[offset >> smallest_order] = 0;
+  while (from > order) {
+    --from;
+    const std::size_t half = offset + (std::size_t{1} << from);
+    free_[from].push_back(half);
+    free_order_[half >> smallest_order] = static_cast<std::uint8_t>(from);
+  }
+  return true;
+}
+
+// Joins the piece with its other half as long as that is free.
+void Buffers::give_back(std::size_t offset, unsigned order) {
+  while (order + 1 < free_.size()) {
+    const std::size_t other = offset ^ (std::size_t{1} << order);
+    if (free_order_[other >> smallest_order] != order) {
+      break;
+    }
+    std::erase(free_[order], other);
+    free_order_[other >> smallest_order] = 0;
+    offset = std::min(offset, other);
+    ++order;
+  }
+  free_[order].push_back(offset);
+  free_order_[offset >> smallest_order] = static_cast<std::uint8_t>(order);
+}
+
+Task<Buffer> Buffers::take(std::size_t size_bytes) {
+  REMORA_CHECK(size_bytes <= memory_.size(), "a buffer is larger than all of the memory");
+  const unsigned order = order_for(size_bytes);
+  std::size_t offset = 0;
+  while (!try_take(order, offset)) {
+    co_await runtime_.sleep_for(look_again_ns);
+  }
+  co_return Buffer(*this, offset, order, size_bytes);
+}
+
+}  // namespace remora::kv

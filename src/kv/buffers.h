@@ -1,0 +1,80 @@
+// Buffers: registered memory of a client, for values on their way. Pieces of any size up to the
+// whole; a piece that is not there now is waited for. Sizes are powers of two inside (a buddy
+// allocator), so that nothing fragments for good.
+//
+// One thread, the loop's. No allocation after construction.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/bytes.h"
+#include "fabric/device.h"
+#include "runtime/runtime.h"
+#include "runtime/task.h"
+
+namespace remora::kv {
+
+class Buffers;
+
+// A piece of the memory; gives itself back when it goes.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffers& owner, std::size_t offset, unsigned order, std::size_t size_bytes)
+      : owner_(&owner), offset_(offset), order_(order), size_bytes_(size_bytes) {}
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  Bytes bytes() const;
+  fabric::Sge piece(std::size_t offset, std::size_t size_bytes) const;
+
+ private:
+  void swap(Buffer& other) {
+    std::swap(owner_, other.owner_);
+    std::swap(offset_, other.offset_);
+    std::swap(order_, other.order_);
+    std::swap(size_bytes_, other.size_bytes_);
+  }
+
+  Buffers* owner_ = nullptr;
+  std::size_t offset_ = 0;
+  unsigned order_ = 0;
+  std::size_t size_bytes_ = 0;
+};
+
+class Buffers {
+ public:
+  static constexpr unsigned smallest_order = 9;  // 512 B
+
+  // At least so many bytes, a power of two.
+  static Result<std::unique_ptr<Buffers>> create(Runtime& runtime, fabric::ProtectionDomain& domain,
+                                                 std::size_t size_bytes);
+
+  std::size_t largest_bytes() const { return memory_.size(); }
+  // Waits until there is one; at most largest_bytes().
+  Task<Buffer> take(std::size_t size_bytes);
+
+ private:
+  friend class Buffer;
+  Buffers(Runtime& runtime, std::size_t size_bytes);
+  static unsigned order_for(std::size_t size_bytes);
+  bool try_take(unsigned order, std::size_t& offset);
+  void give_back(std::size_t offset, unsigned order);
+
+  Runtime& runtime_;
+  std::vector<std::byte> storage_;
+  Bytes memory_;
+  std::unique_ptr<fabric::MemoryRegion> region_;
+  std::vector<std::vector<std::size_t>> free_;  // offsets, by order
+  std::vector<std::uint8_t> free_order_;        // of the free piece that begins here, or 0
+};
+
+}  // namespace remora::kv

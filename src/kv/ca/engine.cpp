@@ -1,0 +1,17 @@
+#include "kv/ca/engine.h"
+
+#include "kv/ca/client.h"
+#include "kv/ca/faults.h"
+#include "kv/ca/server.h"
+#include "kv/common/plain_engine.h"
+
+namespace remora::kv::ca {
+
+const Engine& engine() {
+  static const PlainEngine<CaServer, CaClient> engine(
+      "ca", "client-active without persistence: metadata before data", promise_visible,
+      faults::all);
+  return engine;
+}
+
+}  // namespace remora::kv::ca

@@ -1,0 +1,58 @@
+#include "kv/ca/server.h"
+
+#include "kv/ca/faults.h"
+#include "kv/common/wire.h"
+
+namespace remora::kv::ca {
+
+Result<std::unique_ptr<StoreServer>> CaServer::start(const Host& host, Pool& pool,
+                                                     const ServerOptions& options) {
+  Result<std::unique_ptr<Inventory>> inventory =
+      Inventory::start(host, pool, options, "ca", faults::of_inventory);
+  if (!inventory.ok()) {
+    return inventory.status();
+  }
+  std::unique_ptr<CaServer> server(new CaServer(host, options, std::move(inventory).value()));
+  REMORA_TRY(server->listen());
+  return std::unique_ptr<StoreServer>(std::move(server));
+}
+
+// Metadata before data: everyone is led to a value that has not come.
+rpc::Reply CaServer::put(const Request& request) {
+  const Result<PutAsk> ask = read_put(request);
+  if (!ask.ok()) {
+    return failure(request, ask.status());
+  }
+  const Result<Object> object =
+      inventory().append(ask->key, ask->head.value_bytes, object_format::durable_flag);
+  if (!object.ok()) {
+    return failure(request, object.status());
+  }
+  const bool is_forgotten =
+      host().faults().planted(faults::update_forgotten) && inventory().find(ask->key).has_value();
+  if (!is_forgotten) {
+    publish(*object);
+  }
+  return grant(request, *object);
+}
+
+rpc::Reply CaServer::persist(const Request& request) {
+  const std::optional<PersistRequest> ask = read_struct<PersistRequest>(request.bytes);
+  if (!ask) {
+    return nonsense(request);
+  }
+  const Result<Object> object = inventory().find(ask->object_offset, ask->sequence);
+  if (!object.ok()) {
+    return failure(request, object.status());
+  }
+  if (host().faults().planted(faults::persist_not_flushed)) {
+    return {.ticket = host().drain()};
+  }
+  if (host().faults().planted(faults::persist_not_drained)) {
+    host().flush(object->value());
+    return {};
+  }
+  return {.ticket = host().persist(object->value())};
+}
+
+}  // namespace remora::kv::ca

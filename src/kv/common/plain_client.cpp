@@ -1,0 +1,243 @@
+#include "kv/common/plain_client.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "kv/common/scan.h"
+#include "kv/common/values.h"
+#include "kv/index/window.h"
+
+namespace remora::kv {
+
+using fabric::WorkCompletion;
+using fabric::WorkStatus;
+
+namespace {
+
+Status no_reply() {
+  return Status(Code::closed, "the server answered with something that is no reply");
+}
+
+}  // namespace
+
+PlainClient::PlainClient(std::unique_ptr<rpc::Caller> caller, std::unique_ptr<Buffers> buffers,
+                         const PlainLayout& layout, const ClientOptions& options)
+    : caller_(std::move(caller)),
+      buffers_(std::move(buffers)),
+      host_(caller_->host()),
+      layout_(layout),
+      credits_(host_.runtime(), options.in_flight) {}
+
+Task<PlainClient::Credit> PlainClient::enter() {
+  co_await credits_.acquire();
+  co_return Credit(credits_);
+}
+
+// --- Put ---
+
+Status PlainClient::check_put(ConstBytes key, ConstBytes value) const {
+  REMORA_TRY(check_sizes(key, value));
+  return value.size() <= buffers_->largest_bytes()
+             ? Status()
+             : Status(Code::invalid_argument, "the value is larger than the client's buffers");
+}
+
+Task<Buffer> PlainClient::fill(ConstBytes value) {
+  Buffer buffer = co_await buffers_->take(value.size());
+  host_.charge_copy(value.size());
+  if (!value.empty()) {
+    std::memcpy(buffer.bytes().data(), value.data(), value.size());
+  }
+  co_return buffer;
+}
+
+Task<Result<PutReply>> PlainClient::ask_for_space(rpc::CallSlot& slot, ConstBytes key,
+                                                  ConstBytes value, std::uint32_t client_sum) {
+  const PutRequest ask{.key_bytes = static_cast<std::uint32_t>(key.size()),
+                       .value_bytes = static_cast<std::uint32_t>(value.size()),
+                       .client_sum = client_sum};
+  std::memcpy(slot.request().data() + write_struct(slot.request(), ask), key.data(), key.size());
+  const Result<ConstBytes> reply =
+      co_await caller_->call(slot, put_request, sizeof ask + key.size());
+  if (!reply.ok()) {
+    co_return reply.status();
+  }
+  const std::optional<PutReply> granted = read_struct<PutReply>(*reply);
+  if (!granted) {
+    co_return no_reply();
+  }
+  co_return *granted;
+}
+
+Task<Status> PlainClient::write(const Buffer& buffer, std::size_t size_bytes,
+                                fabric::RemoteAddress to) {
+  if (size_bytes == 0) {
+    co_return Status();
+  }
+  host_.charge(Work::post);
+  const WorkCompletion completion =
+      co_await caller_->flows().write(caller_->queue_pair(), buffer.piece(0, size_bytes), to);
+  co_return completion.status == WorkStatus::success ? Status() : broken(completion);
+}
+
+Task<Status> PlainClient::persist(rpc::CallSlot& slot, const PutReply& granted) {
+  const std::size_t size =
+      write_struct(slot.request(), PersistRequest{granted.object_offset, granted.sequence});
+  const Result<ConstBytes> reply = co_await caller_->call(slot, persist_request, size);
+  co_return reply.ok() ? Status() : reply.status();
+}
+
+// --- Get ---
+
+Task<Status> PlainClient::read(const Buffer& buffer, std::size_t size_bytes,
+                               fabric::RemoteAddress from) {
+  host_.charge(Work::post);
+  const WorkCompletion completion =
+      co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
+  co_return completion.status == WorkStatus::success ? Status() : broken(completion);
+}
+
+Task<Result<GetReply>> PlainClient::ask(ConstBytes key) {
+  ++asked_gets_;
+  rpc::CallSlot slot = co_await caller_->slot();
+  std::memcpy(slot.request().data(), key.data(), key.size());
+  const Result<ConstBytes> reply = co_await caller_->call(slot, get_request, key.size());
+  if (!reply.ok()) {
+    co_return reply.status();
+  }
+  const std::optional<GetReply> found = read_struct<GetReply>(*reply);
+  if (!found || (found->object_offset != 0 &&
+                 !lies_within({.offset = found->object_offset, .size_bytes = found->size_bytes},
+                              layout_.pool_bytes))) {
+    co_return no_reply();
+  }
+  co_return *found;
+}
+
+Task<Result<std::size_t>> PlainClient::read_found(const GetReply& found, ConstBytes key,
+                                                  Bytes value) {
+  if (found.object_offset == 0) {
+    co_return Status(Code::not_found, "there is no such key");
+  }
+  if (found.size_bytes > buffers_->largest_bytes()) {
+    co_return Status(Code::no_space, "the value is larger than the client's buffers");
+  }
+  const Buffer buffer = co_await buffers_->take(found.size_bytes);
+  const Status status = co_await read(buffer, found.size_bytes, in_pool(found.object_offset));
+  if (!status.ok()) {
+    co_return status;
+  }
+  const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
+  if (!object || !same(object->key, key) || object->sequence != found.sequence) {
+    co_return Status(Code::closed, "the server led to a place where the object is not");
+  }
+  host_.charge_copy(object->value.size());
+  co_return copy_out(object->value, value);
+}
+
+Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
+                                     std::optional<std::size_t>& size) {
+  const Tag tag = layout_.geometry.tag(key);
+  std::optional<Window> window;
+  {  // A flow that waits for a buffer holds no other.
+    const Buffer buffer = co_await buffers_->take(window_bytes);
+    REMORA_CO_TRY(co_await read(
+        buffer, window_bytes,
+        {layout_.index.address + layout_.geometry.window_offset(tag), layout_.index.key}));
+    window.emplace(buffer.bytes());
+  }
+  for (const Window::Candidate& candidate : window->find(tag, layout_.pool_bytes)) {
+    const Place place = candidate.current;
+    if (place.offset == 0 || place.deleted || candidate.doubtful ||
+        place.size_bytes > buffers_->largest_bytes()) {
+      continue;
+    }
+    const Buffer buffer = co_await buffers_->take(place.size_bytes);
+    REMORA_CO_TRY(co_await read(buffer, place.size_bytes, in_pool(place.offset)));
+    const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
+    if (!object || object->kind != Kind::value || !same(object->key, key)) {
+      continue;
+    }
+    host_.charge_copy(object->value.size());
+    const Result<std::size_t> copied = copy_out(object->value, value);
+    if (!copied.ok()) {
+      co_return copied.status();
+    }
+    size = *copied;
+    co_return Status();
+  }
+  co_return Status();
+}
+
+Task<Result<std::size_t>> PlainClient::get_by_reads(ConstBytes key, Bytes value) {
+  if (Status status = check_sizes(key, {}); !status.ok()) {
+    co_return status;
+  }
+  const Credit credit = co_await enter();
+  std::optional<std::size_t> size;
+  const Status status = co_await read_twice(key, value, size);
+  if (!status.ok()) {
+    co_return status;
+  }
+  if (size) {
+    co_return *size;
+  }
+  const Result<GetReply> found = co_await ask(key);
+  if (!found.ok()) {
+    co_return found.status();
+  }
+  if (found->generation != layout_.generation) {
+    if (Status learnt = co_await refresh(); !learnt.ok()) {
+      co_return learnt;
+    }
+  }
+  co_return co_await read_found(*found, key, value);
+}
+
+Task<Status> PlainClient::refresh() {
+  rpc::CallSlot slot = co_await caller_->slot();
+  const Result<ConstBytes> reply = co_await caller_->call(slot, hello, 0);
+  if (!reply.ok()) {
+    co_return reply.status();
+  }
+  const std::optional<PlainLayout> told = read_struct<PlainLayout>(*reply);
+  if (!told || !told->geometry.plausible()) {
+    co_return no_reply();
+  }
+  if (told->generation >= layout_.generation) {
+    layout_ = *told;
+  }
+  co_return Status();
+}
+
+Status PlainClient::broken(const WorkCompletion& completion) {
+  caller_->fail(Status(Code::closed, fmt::format("the server cannot be reached: {}",
+                                                 fabric::to_string(completion.status))));
+  return caller_->failure();
+}
+
+// --- Del and scan ---
+
+Task<Status> PlainClient::del(ConstBytes key) {
+  REMORA_CO_TRY(check_sizes(key, {}));
+  const Credit credit = co_await enter();
+  rpc::CallSlot slot = co_await caller_->slot();
+  std::memcpy(slot.request().data(), key.data(), key.size());
+  const Result<ConstBytes> reply = co_await caller_->call(slot, del_request, key.size());
+  co_return reply.ok() ? Status() : reply.status();
+}
+
+Task<Result<ScanCursor>> PlainClient::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {
+  const Credit credit = co_await enter();
+  rpc::CallSlot slot = co_await caller_->slot();
+  const std::size_t size = write_struct(slot.request(), ScanRequest{from, most_keys});
+  const Result<ConstBytes> reply = co_await caller_->call(slot, scan_request, size);
+  if (!reply.ok()) {
+    co_return reply.status();
+  }
+  co_return unpack_scan(*reply, sink);
+}
+
+}  // namespace remora::kv

@@ -1,0 +1,118 @@
+// PlainServer: what the servers of the plain engines have in common: clients that reach the pool
+// (and, where the engine lets them, the index) by themselves, and requests that are taken one by
+// one.
+//
+// The index may move, and there are no rounds as eFactory has them: the old memory stays registered
+// and is emptied, so that who READs it misses and asks; the reply names the new generation, and the
+// client says hello again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "kv/common/messages.h"
+#include "kv/log/object.h"
+#include "kv/store.h"
+#include "rpc/server.h"
+#include "runtime/flows.h"
+
+namespace remora::kv {
+
+class PlainServer : public StoreServer, protected rpc::Service {
+ public:
+  ~PlainServer() override;
+
+  Result<PeerAddress> accept(const PeerAddress& client) override;
+  std::size_t clients() const override { return rpc_->clients(); }
+  bool busy() const override { return flows_.size() != 0; }
+
+ protected:
+  // A request, and where the body of its reply goes.
+  struct Request {
+    const rpc::Session& session;
+    std::uint32_t call;
+    ConstBytes bytes;
+    Bytes body;
+  };
+
+  PlainServer(const Host& host, const ServerOptions& options);
+  // The last step of starting.
+  Status listen(rpc::ServerOptions rpc_options = {});
+
+  // --- What an engine answers.
+  virtual rpc::Reply put(const Request& request) = 0;
+  virtual rpc::Reply get(const Request& request) = 0;
+  virtual rpc::Reply del(const Request& request) = 0;
+  virtual rpc::Reply scan(const Request& request) = 0;
+  virtual rpc::Reply persist(const Request& request) = 0;
+  virtual rpc::Reply other(const Request& request, rpc::Kind kind);
+  // A client's own state, if the engine has some.
+  virtual void gone(rpc::SessionId) {}
+
+  // --- Where the index is.
+  struct IndexPlace {
+    std::uint64_t generation = 0;
+    IndexGeometry geometry = {};
+    Bytes memory = {};  // to be registered for READs, with what it lies in, if any; or
+    Region* region = nullptr;
+    std::uint64_t offset = 0;  // in the pool
+  };
+  virtual IndexPlace index_place() const = 0;
+  // Lets every client READ the index where it is now. Before any reply names its generation.
+  void share_index();
+
+  // --- Replies.
+  template <typename T>
+  static rpc::Reply reply(const Request& request, const T& value, Ticket ticket = {}) {
+    std::memcpy(request.body.data(), &value, sizeof value);
+    return {.size_bytes = sizeof value, .ticket = ticket};
+  }
+  static rpc::Reply failure(const Request& request, const Status& status) {
+    return rpc::Reply::failure(request.body, status.code(), status.message());
+  }
+  static rpc::Reply nonsense(const Request& request) {
+    return rpc::Reply::failure(request.body, Code::invalid_argument, "no such request");
+  }
+  // The place of an object that was granted, for the client to fill.
+  static rpc::Reply grant(const Request& request, const Object& object);
+
+  // The head of a put, and the key behind it; a failure when they are impossible.
+  struct PutAsk {
+    PutRequest head;
+    ConstBytes key;
+  };
+  static Result<PutAsk> read_put(const Request& request);
+
+  // Goes on when the ticket is persistent, or with the region's failure.
+  Task<Status> persistent(Ticket ticket);
+
+  const Host& host() const { return host_; }
+  const ServerOptions& options() const { return options_; }
+  rpc::Server& rpc_server() { return *rpc_; }
+  Flows& flows() { return flows_; }
+
+ private:
+  struct Peer {
+    std::unique_ptr<fabric::MemoryRegion> pool;
+    std::unique_ptr<fabric::MemoryRegion> index;
+    std::vector<std::unique_ptr<fabric::MemoryRegion>> old;  // which it may still READ
+  };
+
+  rpc::Reply handle(const rpc::Session& session, std::uint32_t call, rpc::Kind kind,
+                    ConstBytes request, Bytes body) override;
+  Status joined(const rpc::Session& session) override;
+  bool left(const rpc::Session& session) override;
+  Status share_index_with(const rpc::Session& session, Peer& peer);
+  PlainLayout layout(const Peer& peer) const;
+
+  const Host host_;
+  const ServerOptions options_;
+  std::map<rpc::SessionId, Peer> peers_;
+  std::unique_ptr<rpc::Server> rpc_;
+  std::uint64_t shared_generation_ = 0;
+  Flows flows_;
+};
+
+}  // namespace remora::kv

@@ -1,0 +1,354 @@
+// What the server does by itself: it verifies versions, cleans the log, and lets the index grow.
+#include <algorithm>
+#include <array>
+
+#include "kv/efactory/faults.h"
+#include "kv/efactory/server.h"
+
+namespace remora::kv::efactory {
+namespace {
+
+// The value comes one round trip after the reply to the request.
+constexpr std::uint64_t first_look_ns = 4'000;
+constexpr std::uint64_t longest_look_ns = 1'000'000;
+constexpr std::uint64_t look_persistent_ns = 1'000;
+constexpr std::uint64_t look_round_ns = 2'000;
+constexpr std::size_t versions_per_batch = 16;
+constexpr std::size_t steps_per_turn = 8;
+constexpr std::uint64_t entries_per_turn = 256;
+constexpr std::size_t frees_per_turn = 2;
+
+}  // namespace
+
+Task<Status> EfactoryServer::persistent(Ticket ticket) {
+  if (!background_.region().persistent(ticket)) {
+    background_.region().request(ticket);
+  }
+  while (!background_.region().persistent(ticket)) {
+    const Status failure = background_.region().failure();
+    if (!failure.ok()) {
+      co_return failure;
+    }
+    co_await background_.runtime().sleep_for(look_persistent_ns);
+  }
+  co_return Status();
+}
+
+// --- Verification ---
+
+// Versions in the order of their requests: what is complete is persisted and flagged, what did not
+// come in time is given up, the rest is looked at later. What the request handler has made durable
+// meanwhile needs nothing.
+Task<void> EfactoryServer::verify() {
+  Runtime& runtime = background_.runtime();
+  std::deque<Awaited>& awaited = catalogue_->awaited();
+  for (;;) {
+    std::array<Awaited, versions_per_batch> flushed;
+    std::size_t count = 0;
+    std::uint64_t next_ns = runtime.after(longest_look_ns);
+    for (std::size_t left = awaited.size(); left != 0 && count < flushed.size(); --left) {
+      Awaited version = awaited.front();
+      awaited.pop_front();
+      const Result<Object> object = catalogue_->log().find(version.offset);
+      if (!object.ok() || object->sequence() != version.sequence || object->durable() ||
+          object->invalid()) {
+        continue;
+      }
+      const std::uint64_t now_ns = runtime.now_ns();
+      const std::uint64_t age_ns = now_ns - version.received_ns;
+      const std::uint64_t patience_ns = background_.faults().planted(faults::times_out_early)
+                                            ? options_.put_timeout_ns / 100
+                                            : options_.put_timeout_ns;
+      if (now_ns >= std::max(version.next_look_ns, version.received_ns + first_look_ns)) {
+        if (catalogue_->flush_if_complete(*object, background_)) {
+          flushed[count++] = version;
+          co_await background_.settled();
+          co_await runtime.yield();
+          continue;
+        }
+        if (age_ns > patience_ns) {
+          catalogue_->invalidate(*object);
+          ++invalidated_;
+          continue;
+        }
+        version.next_look_ns = now_ns + std::min(age_ns, longest_look_ns);
+        co_await background_.settled();
+        co_await runtime.yield();
+      }
+      next_ns =
+          std::min(next_ns, std::max(version.next_look_ns, version.received_ns + first_look_ns));
+      awaited.push_back(version);
+    }
+    if (count != 0) {
+      if (background_.faults().planted(faults::flag_before_drain)) {
+        for (std::size_t i = 0; i < count; ++i) {
+          catalogue_->mark_durable(catalogue_->log().at(flushed[i].offset));
+        }
+      }
+      const Ticket ticket = background_.drain();
+      co_await background_.settled();
+      if (!(co_await persistent(ticket)).ok()) {
+        co_return;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        // The cleaner may have ended its data pool meanwhile.
+        const Result<Object> object = catalogue_->log().find(flushed[i].offset);
+        if (object.ok() && object->sequence() == flushed[i].sequence) {
+          catalogue_->mark_durable(*object);
+          ++verified_;
+        }
+      }
+      co_await runtime.yield();
+    } else if (!awaited.empty()) {
+      co_await runtime.sleep_until(std::max(next_ns, runtime.now_ns() + 1));
+    } else {
+      co_await to_verify_.emplace(runtime);
+    }
+  }
+}
+
+void EfactoryServer::wake_background() {
+  if (to_verify_ && !to_verify_->is_set()) {
+    to_verify_->set();
+  }
+  if (to_tidy_ && !to_tidy_->is_set() && (catalogue_->index().crowded() || wants_cleaning())) {
+    to_tidy_->set();
+  }
+}
+
+// --- Rounds ---
+
+Task<void> EfactoryServer::round(bool pure_reads) {
+  ++round_;
+  pure_reads_ = pure_reads && engine_.hybrid_reads;
+  const bool in_a_hurry = background_.faults().planted(pure_reads ? faults::free_without_notice
+                                                                  : faults::clean_without_notice);
+  rpc_->for_each([&](const rpc::Session& session) {
+    std::array<std::byte, sizeof(Layout)> body;
+    write_struct(Bytes(body), layout(peers_.at(session.id)));
+    if (!rpc_->notify(session.id, new_layout, body).ok()) {
+      rpc_->disconnect(session.id);
+    }
+  });
+  const std::uint64_t give_up_ns = background_.runtime().after(options_.client_timeout_ns);
+  for (;;) {
+    bool all = true;
+    for (const auto& [id, peer] : peers_) {
+      all = all && peer.round == round_;
+    }
+    if (all || in_a_hurry) {
+      break;
+    }
+    if (background_.runtime().now_ns() > give_up_ns) {
+      rpc_->for_each([&](const rpc::Session& session) {
+        if (peers_.at(session.id).round != round_) {
+          rpc_->disconnect(session.id);
+        }
+      });
+    }
+    co_await background_.runtime().sleep_for(look_round_ns);
+  }
+}
+
+// --- Cleaning and growth ---
+
+bool EfactoryServer::wants_cleaning() const {
+  const LogUsage usage = catalogue_->log().usage();
+  // What cleaning left is not worth cleaning again until as much has come on top.
+  const std::uint64_t worthwhile =
+      used_after_clean_ + std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
+  const std::uint64_t live_bytes = catalogue_->live_bytes();
+  const bool is_tight = usage.segment_bytes + live_bytes + 2 * catalogue_->log().segment_bytes() >
+                        usage.total_bytes;  // later there would be no room for the copies
+  return usage.appended_bytes > worthwhile &&
+         (full_ || is_tight ||
+          usage.segment_bytes * 100 > usage.total_bytes * options_.clean_at_percent);
+}
+
+Task<void> EfactoryServer::tidy() {
+  for (;;) {
+    if (catalogue_->index().crowded()) {
+      co_await grow();
+    } else if (wants_cleaning()) {
+      cleaning_ = true;
+      const Status status = co_await clean();
+      used_after_clean_ = catalogue_->log().usage().appended_bytes;
+      full_ = false;
+      cleaning_ = false;
+      if (!status.ok() && !background_.region().failure().ok()) {
+        co_return;
+      }
+    } else {
+      co_await to_tidy_.emplace(background_.runtime());
+    }
+  }
+}
+
+Task<Status> EfactoryServer::clean() {
+  Log& log = catalogue_->log();
+  co_await round(false);
+
+  // Compressing: what the pool holds now is scanned backwards; new versions go to it as ever.
+  log.begin_new_pool();
+  std::vector<Segment> old;
+  log.list(DataPool::current, old);
+  std::vector<Offset> undecided;
+  Status status = co_await move_all(old, undecided);
+  if (!status.ok()) {
+    co_await give_up();
+    co_return status;
+  }
+  const std::vector<Segment> compressed = old;
+
+  // Merging: new versions go to the new pool. When every client has arrived in the next round,
+  // nobody writes to the old one any more: its versions are complete now, or never.
+  catalogue_->append_to(DataPool::next);
+  co_await round(false);
+  log.list(DataPool::current, old);
+  std::vector<Offset> offsets;
+  for (std::size_t i = old.size(); i-- > 0;) {
+    log.collect(old[i], offsets);
+    const auto seen = std::find_if(compressed.begin(), compressed.end(),
+                                   [&](const Segment& was) { return was.number == old[i].number; });
+    for (std::size_t at = offsets.size(); at-- > 0;) {
+      if (seen != compressed.end() && offsets[at] < seen->offset + seen->used_bytes) {
+        break;
+      }
+      status = co_await move_one(offsets[at], nullptr);
+      if (!status.ok()) {
+        break;
+      }
+    }
+    if (!status.ok()) {
+      break;
+    }
+  }
+  for (std::size_t i = 0; i < undecided.size() && status.ok(); ++i) {
+    status = co_await move_one(undecided[i], nullptr);
+  }
+  if (!status.ok()) {
+    co_await give_up();
+    co_return status;
+  }
+  co_await settle_old(old);
+  if (!background_.faults().planted(faults::clean_copies_unpersisted)) {
+    REMORA_CO_TRY(co_await persistent(last_move_));
+  }
+  REMORA_CO_TRY(co_await persistent(catalogue_->relied_on()));
+  const Result<Ticket> ended = log.end_old_pool();
+  if (!ended.ok()) {
+    co_return ended.status();
+  }
+  catalogue_->append_to(DataPool::current);
+  REMORA_CO_TRY(co_await persistent(*ended));
+  co_await round(true);
+  for (;;) {
+    const Result<std::size_t> left = log.free_dead(frees_per_turn);
+    if (!left.ok()) {
+      co_return left.status();
+    }
+    if (*left == 0) {
+      break;
+    }
+    co_await background_.runtime().yield();
+  }
+  ++cleaned_;
+  co_return Status();
+}
+
+// There was no room for the copies. Both pools live on as one.
+Task<void> EfactoryServer::give_up() {
+  catalogue_->log().keep_both_pools();
+  catalogue_->append_to(DataPool::current);
+  Tag from = 0;
+  do {
+    from = catalogue_->unflip(from, entries_per_turn);
+    co_await background_.runtime().yield();
+  } while (from != 0);
+  co_await round(true);
+}
+
+Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
+                                      std::vector<Offset>& undecided) {
+  std::vector<Offset> offsets;
+  for (std::size_t i = segments.size(); i-- > 0;) {
+    catalogue_->log().collect(segments[i], offsets);
+    for (std::size_t at = offsets.size(); at-- > 0;) {
+      if (offsets[at] >= segments[i].offset + segments[i].used_bytes) {
+        continue;  // it came after the beginning
+      }
+      REMORA_CO_TRY(co_await move_one(offsets[at], &undecided));
+    }
+  }
+  co_return Status();
+}
+
+Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undecided) {
+  const Object object = catalogue_->log().at(offset);
+  switch (catalogue_->judge(object)) {
+    case Catalogue::Fate::keep: {
+      const Result<Ticket> ticket = catalogue_->move(object);
+      if (!ticket.ok()) {
+        co_return ticket.status();
+      }
+      last_move_ = *ticket;
+      ++moved_;
+      wake_background();  // on page media the copy is to be verified
+      break;
+    }
+    case Catalogue::Fate::undecided:
+      if (undecided != nullptr) {
+        undecided->push_back(offset);
+      } else {
+        catalogue_->invalidate(object);  // nobody can write it any more
+        ++invalidated_;
+      }
+      break;
+    case Catalogue::Fate::stale:
+      break;
+  }
+  co_await background_.settled();
+  co_await background_.runtime().yield();
+  co_return Status();
+}
+
+// Everything leads to the new pool, and nothing in it to the old.
+Task<void> EfactoryServer::settle_old(const std::vector<Segment>& old) {
+  Tag from = 0;
+  do {
+    from = catalogue_->flip(from, entries_per_turn);
+    co_await background_.runtime().yield();
+  } while (from != 0);
+  std::vector<Segment> kept;
+  std::vector<Offset> offsets;
+  catalogue_->log().list(DataPool::next, kept);
+  for (const Segment& segment : kept) {
+    catalogue_->log().collect(segment, offsets);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      catalogue_->unlink_old(catalogue_->log().at(offsets[i]), old);
+      if (i % steps_per_turn == 0) {
+        co_await background_.runtime().yield();
+      }
+    }
+  }
+}
+
+Task<void> EfactoryServer::grow() {
+  co_await round(false);
+  catalogue_->begin_growth();
+  while (!catalogue_->index().grow(entries_per_turn)) {
+    co_await background_.runtime().yield();
+  }
+  const Catalogue::Table old = catalogue_->end_growth();
+  rpc_->for_each([&](const rpc::Session& session) {
+    if (!share_index(session, peers_.at(session.id)).ok()) {
+      rpc_->disconnect(session.id);
+    }
+  });
+  co_await round(true);
+  for (auto& [id, peer] : peers_) {
+    peer.old_index.reset();
+  }
+}
+
+}  // namespace remora::kv::efactory

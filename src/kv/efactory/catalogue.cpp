@@ -1,0 +1,399 @@
+#include "kv/efactory/catalogue.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "kv/efactory/faults.h"
+
+namespace remora::kv::efactory {
+namespace {
+
+bool same(ConstBytes a, ConstBytes b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+bool lies_in(Offset offset, const std::vector<Segment>& segments) {
+  return std::any_of(segments.begin(), segments.end(), [offset](const Segment& segment) {
+    return offset >= segment.offset && offset - segment.offset < segment.capacity_bytes;
+  });
+}
+
+}  // namespace
+
+Catalogue::Catalogue(const Host& host, Pool& pool, const ServerOptions& options)
+    : host_(host), background_(host.background()), pool_(pool) {
+  make_index(options.expected_keys);
+}
+
+void Catalogue::make_index(std::uint64_t keys) {
+  const IndexGeometry geometry{host_.runtime().random().next(), windows_for(keys)};
+  table_ = Table::make(geometry);
+  index_ = std::make_unique<Index>(geometry, table_.bytes);
+}
+
+void Catalogue::begin_growth() {
+  next_table_ = Table::make(index_->next_geometry());
+  index_->begin_growth(next_table_.bytes);
+}
+
+Catalogue::Table Catalogue::end_growth() {
+  index_->end_growth();
+  return std::exchange(table_, std::move(next_table_));
+}
+
+Result<std::unique_ptr<Catalogue>> Catalogue::create(const Host& host, Pool& pool,
+                                                     const ServerOptions& options) {
+  std::unique_ptr<Catalogue> catalogue(new Catalogue(host, pool, options));
+  Result<std::unique_ptr<Log>> log =
+      Log::create(host, pool, {.engine = "efactory", .segment_bytes = options.segment_bytes});
+  if (!log.ok()) {
+    return log.status();
+  }
+  catalogue->log_ = std::move(log).value();
+  return catalogue;
+}
+
+// --- Versions ---
+
+IndexSlot Catalogue::find(Tag tag, ConstBytes key) const {
+  host_.charge(Work::index);
+  return index_->find(tag, [&](const IndexSlot& slot) { return same(newest(slot).key(), key); });
+}
+
+std::size_t Catalogue::newest_of(IndexSlot slot) {
+  const std::size_t other = 1 - slot.mark();
+  return slot.place_word(other) != 0 ? other : slot.mark();
+}
+
+Object Catalogue::newest(IndexSlot slot) const {
+  return log_->at(slot.place(newest_of(slot)).offset);
+}
+
+std::optional<Object> Catalogue::before(const Object& object) const {
+  const Offset offset = object.previous().offset;
+  if (offset == 0 || object.sequence() <= recovered_) {
+    return std::nullopt;
+  }
+  return log_->at(offset);
+}
+
+bool Catalogue::complete(const Object& object, const Host& by) const {
+  by.charge_crc(object.value().size());
+  return object.intact();
+}
+
+Place Catalogue::place_of(const Object& object, bool durable) {
+  return {object.offset(), object.size_bytes(), durable, object.kind() == Kind::tombstone};
+}
+
+// One word leads to the version, so whoever READs the entry finds the old or the new.
+void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Object& object,
+                        bool durable) {
+  const std::uint64_t place = encode(place_of(object, durable));
+  live_bytes_ += object.size_bytes();
+  if (!slot) {
+    index_->insert(tag, which, place);
+    return;
+  }
+  live_bytes_ -= slot.place(newest_of(slot)).size_bytes;
+  index_->set_place(slot, which, place);
+  // A version that cleaning has moved is older than this one, which is in the old pool again.
+  if (which == slot.mark() && slot.place_word(1 - which) != 0 &&
+      !host_.faults().planted(faults::put_leaves_stale_place)) {
+    index_->set_place(slot, 1 - which, 0);
+  }
+}
+
+void Catalogue::release(IndexSlot slot) {
+  live_bytes_ -= slot.place(newest_of(slot)).size_bytes;
+  index_->clear(slot);
+  index_->release(slot);
+}
+
+// --- Requests ---
+
+Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_bytes,
+                                          std::uint32_t client_sum) {
+  const Faults& planted = host_.faults();
+  const Tag tag = index_->tag(key);
+  const IndexSlot slot = find(tag, key);
+  const std::uint64_t sequence =
+      sequence_ + (planted.planted(faults::sequence_stands_still) && sequence_ != 0 ? 0 : 1);
+  Link previous;
+  if (slot && !planted.planted(faults::forgets_previous)) {
+    previous.offset = newest(slot).offset();
+  }
+  // Cleaning copies what lives, so no more than half of the space may live.
+  const LogUsage usage = log_->usage();
+  if (live_bytes_ + object_format::size_bytes(key.size(), value_bytes) >
+      (usage.total_bytes - usage.reserve_bytes) / 2) {
+    return Status(Code::no_space, "the store is full");
+  }
+  Result<Placed> placed = log_->append(
+      {.key = key,
+       .value_bytes = value_bytes,
+       .checksum = object_format::object_checksum(sequence, client_sum),
+       .sequence = sequence,
+       .previous = previous,
+       .flags = planted.planted(faults::durable_from_start) ? object_format::durable_flag : 0},
+      target_);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  sequence_ = sequence;
+  const Object object = log_->at(placed->offset);
+  if (previous.offset != 0) {
+    log_->set_next(log_->at(previous.offset), {object.offset(), false});
+  }
+  const Ticket ticket = planted.planted(faults::header_not_persisted) ? Ticket{} : log_->seal();
+  lead_to(tag, slot, which_, object, planted.planted(faults::durable_from_start));
+  awaited_.push_back({object.offset(), sequence, host_.now_ns(), 0});
+  return Granted{*placed, sequence, ticket};
+}
+
+Result<Ticket> Catalogue::del(ConstBytes key) {
+  const Tag tag = index_->tag(key);
+  const IndexSlot slot = find(tag, key);
+  if (!slot || newest(slot).kind() == Kind::tombstone) {
+    return last_del_;
+  }
+  if (host_.faults().planted(faults::del_in_memory)) {
+    release(slot);
+    return Ticket{};
+  }
+  const std::uint64_t sequence = sequence_ + 1;
+  // Cleaning may have moved what it hides: it goes where that went, and outlives the old pool.
+  const DataPool to = log_->cleaning() ? DataPool::next : target_;
+  const Result<Placed> placed =
+      log_->append({.key = key,
+                    .kind = Kind::tombstone,
+                    .checksum = object_format::object_checksum(
+                        sequence, object_format::client_checksum(key, {})),
+                    .sequence = sequence,
+                    .previous = {newest(slot).offset(), false}},
+                   to, Reserve::may_use);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  sequence_ = sequence;
+  const bool acknowledged_early = host_.faults().planted(faults::del_not_persisted);
+  last_del_ = acknowledged_early ? Ticket{} : log_->seal();
+  lead_to(tag, slot, to == target_ ? which_ : next_mark(), log_->at(placed->offset), true);
+  return last_del_;
+}
+
+Catalogue::Found Catalogue::get(ConstBytes key) {
+  const Faults& planted = host_.faults();
+  const IndexSlot slot = find(index_->tag(key), key);
+  if (!slot) {
+    return {std::nullopt, last_del_};
+  }
+  for (std::optional<Object> version = newest(slot); version; version = before(*version)) {
+    if (version->kind() == Kind::tombstone) {
+      break;
+    }
+    if (version->durable() || planted.planted(faults::get_skips_checksum)) {
+      return {*version, {}};
+    }
+    if (!version->invalid() && complete(*version, host_)) {
+      if (planted.planted(faults::get_skips_persist)) {
+        return {*version, {}};
+      }
+      return {*version, make_durable(*version, host_)};
+    }
+  }
+  return {std::nullopt, last_del_};
+}
+
+Result<Ticket> Catalogue::persist(Offset offset, std::uint64_t sequence) {
+  const Result<Object> object = log_->find(offset);
+  if (!object.ok() || object->sequence() != sequence) {
+    return Status(Code::not_found, "there is no such version; it was cleaned away");
+  }
+  if (object->durable()) {
+    return Ticket{};
+  }
+  if (object->invalid() || !complete(*object, host_)) {
+    return Status(Code::timed_out, "the value did not arrive whole, or not in time");
+  }
+  return make_durable(*object, host_);
+}
+
+// --- Durability ---
+
+bool Catalogue::flush_if_complete(const Object& object, const Host& by) {
+  const Faults& planted = by.faults();
+  if (!complete(object, by) && !planted.planted(faults::flag_without_checksum)) {
+    return false;
+  }
+  if (!planted.planted(faults::flag_without_persist)) {
+    by.flush(object.bytes());
+  }
+  return true;
+}
+
+Ticket Catalogue::make_durable(const Object& object, const Host& by) {
+  by.flush(object.bytes());
+  const Ticket ticket = by.drain();
+  if (by.region().persistent(ticket)) {
+    mark_durable(object);
+  }
+  return ticket;
+}
+
+// The flag needs no drain: when a cut takes it, the checksum tells the same.
+void Catalogue::mark_durable(const Object& object) {
+  log_->set_durable(object);
+  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  if (!slot) {
+    return;
+  }
+  const std::size_t which = newest_of(slot);
+  if (slot.place(which).offset == object.offset()) {
+    index_->set_place(slot, which, encode(place_of(object, true)));
+  }
+}
+
+void Catalogue::invalidate(const Object& object) {
+  log_->set_invalid(object);
+  (void)background_.drain();
+}
+
+// --- Cleaning ---
+
+Catalogue::Fate Catalogue::judge(const Object& object) {
+  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  if (!slot || object.invalid()) {
+    return Fate::stale;
+  }
+  const bool trusts_any = background_.faults().planted(faults::clean_drops_newest);
+  std::optional<Object> version = newest(slot);
+  for (; version && version->offset() != object.offset(); version = before(*version)) {
+    if (version->sequence() <= object.sequence()) {
+      return Fate::stale;  // it is not in the list any more
+    }
+    if (version->durable() || version->kind() == Kind::tombstone || trusts_any) {
+      return Fate::stale;
+    }
+    if (!version->invalid() && complete(*version, background_)) {
+      relied_on_ = make_durable(*version, background_);
+      return Fate::stale;
+    }
+  }
+  if (!version) {
+    return Fate::stale;  // nothing leads to it: it was deleted before the last recovery
+  }
+  if (object.kind() == Kind::tombstone) {
+    return Fate::stale;  // all that it hides goes with the old pool
+  }
+  if (object.durable() || complete(object, background_) ||
+      background_.faults().planted(faults::clean_moves_incomplete)) {
+    return Fate::keep;
+  }
+  return Fate::undecided;
+}
+
+Result<Ticket> Catalogue::move(const Object& object) {
+  const Faults& planted = background_.faults();
+  const Result<Placed> placed = log_->append(
+      {.key = object.key(),
+       .value_bytes = static_cast<std::uint32_t>(object.value().size()),
+       .checksum = object.checksum(),
+       .sequence = object.sequence(),
+       .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0},
+      DataPool::next, Reserve::may_use);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  const Object copy = log_->at(placed->offset);
+  background_.copy(copy.value().data(), object.value());
+  const Ticket ticket = background_.drain();
+  const bool is_persistent = background_.region().persistent(ticket);
+
+  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  REMORA_CHECK(slot, "a version that lives on is led to");
+  Object after = newest(slot);
+  if (after.offset() == object.offset()) {
+    index_->set_place(slot, next_mark(), encode(place_of(copy, false)));
+  } else {
+    for (std::optional<Object> older = before(after); older->offset() != object.offset();
+         older = before(after)) {
+      after = *older;
+    }
+    if (!planted.planted(faults::clean_forgets_link)) {
+      log_->set_previous(after, {copy.offset(), true});
+    }
+  }
+  if (is_persistent) {
+    mark_durable(copy);
+  } else {
+    awaited_.push_back({copy.offset(), copy.sequence(), host_.now_ns(), 0});
+  }
+  return ticket;
+}
+
+std::optional<Object> Catalogue::survivor(IndexSlot slot, const std::vector<Segment>& next) const {
+  std::optional<Object> version = newest(slot);
+  while (version && version->kind() == Kind::value && version->invalid()) {
+    version = before(*version);
+  }
+  const bool counts = version && version->kind() == Kind::value && lies_in(version->offset(), next);
+  return counts ? version : std::nullopt;
+}
+
+Tag Catalogue::flip(Tag from, std::uint64_t most_entries) {
+  std::vector<IndexSlot> gone;
+  std::vector<Segment> kept;
+  log_->list(DataPool::next, kept);
+  const std::size_t next = next_mark();
+  const Tag go_on = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    if (slot.place_word(next) == 0) {
+      // A put that came after the copy, and whose value did not, hid the copy.
+      if (const std::optional<Object> version = survivor(slot, kept)) {
+        live_bytes_ += version->size_bytes() - slot.place(newest_of(slot)).size_bytes;
+        index_->set_place(slot, next, encode(place_of(*version, version->durable())));
+      }
+    }
+    if (slot.place_word(next) == 0) {
+      gone.push_back(slot);
+    } else if (slot.mark() != next) {
+      index_->set_mark(slot, next);
+      index_->set_place(slot, 1 - next, 0);
+    }
+  });
+  for (const IndexSlot slot : gone) {
+    release(slot);
+  }
+  if (go_on == 0) {
+    mark_ = next;
+  }
+  return go_on;
+}
+
+Tag Catalogue::unflip(Tag from, std::uint64_t most_entries) {
+  return index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    const std::size_t newest = newest_of(slot);
+    if (newest != mark_) {
+      index_->set_place(slot, mark_, slot.place_word(newest));
+    }
+    index_->set_mark(slot, mark_);
+    index_->set_place(slot, 1 - mark_, 0);
+  });
+}
+
+void Catalogue::unlink_old(const Object& object, const std::vector<Segment>& old) {
+  const Link link = object.previous();
+  if (link.offset != 0 && lies_in(link.offset, old)) {
+    // What is left there never came; a version behind it may have been moved.
+    std::optional<Object> version = log_->at(link.offset);
+    while (version && lies_in(version->offset(), old)) {
+      version = version->kind() == Kind::tombstone ? std::nullopt : before(*version);
+    }
+    log_->set_previous(object, {version ? version->offset() : 0, false});
+  } else if (link.transferred) {
+    log_->set_previous(object, {link.offset, false});
+  }
+}
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,165 @@
+// Catalogue: the objects of the store and the index that leads to them, with the rules that keep
+// both true. The request handler, the verifier and the cleaner all work on it, on one thread.
+//
+// Versions of a key form a list, the newest first. A version is
+//   undecided   its value has not been seen complete, and may still come
+//   durable     its value is complete and persistent; the flag says so, and the index too
+//   invalid     its value did not come in time, and is never asked for again
+//
+// The index says "durable" only after the value is persistent, so whoever READ the index before the
+// bytes of the object knows that these bytes stand still. A flag that came with the bytes would
+// prove nothing: a READ sees lines in any order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "host/host.h"
+#include "kv/common/index_memory.h"
+#include "kv/index/index.h"
+#include "kv/log/log.h"
+#include "kv/store.h"
+#include "pmem/pool.h"
+
+namespace remora::kv::efactory {
+
+// A version whose value is awaited.
+struct Awaited {
+  Offset offset = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t received_ns = 0;  // the request
+  std::uint64_t next_look_ns = 0;
+};
+
+class Catalogue {
+ public:
+  static Result<std::unique_ptr<Catalogue>> create(const Host& host, Pool& pool,
+                                                   const ServerOptions& options);
+  // What the pool holds. The newest complete version of each key is found by its sequence number;
+  // everything else is garbage for the cleaner.
+  static Result<std::unique_ptr<Catalogue>> recover(const Host& host, Pool& pool,
+                                                    const ServerOptions& options);
+
+  // --- Requests.
+
+  // Space for a new version, linked before all others of its key and led to by the index. Its
+  // header is persistent when the ticket is.
+  struct Granted {
+    Placed placed;
+    std::uint64_t sequence = 0;
+    Ticket ticket;
+  };
+  Result<Granted> put(ConstBytes key, std::uint32_t value_bytes, std::uint32_t client_sum);
+
+  // A tombstone; the del has happened when the ticket is persistent. A key that is not there needs
+  // none.
+  Result<Ticket> del(ConstBytes key);
+
+  // The newest version of the key that is complete, made durable if it is not; the ticket says when
+  // it is. Without an object there is no such key, once the ticket is persistent.
+  struct Found {
+    std::optional<Object> object;
+    Ticket ticket;
+  };
+  Found get(ConstBytes key);
+
+  // Makes this very version durable; not_found when it is not there, or is invalid.
+  Result<Ticket> persist(Offset offset, std::uint64_t sequence);
+
+  // --- Verification.
+
+  // Looks at a version whose value is awaited: its value is flushed if it is complete. The caller
+  // drains, waits, and then calls mark_durable.
+  bool flush_if_complete(const Object& object, const Host& by);
+  void mark_durable(const Object& object);
+  void invalidate(const Object& object);
+  std::deque<Awaited>& awaited() { return awaited_; }
+
+  // --- Cleaning. See cleaner.h.
+
+  // Where new versions go from now on.
+  void append_to(DataPool pool) {
+    target_ = pool;
+    which_ = pool == DataPool::next ? next_mark() : mark_;
+  }
+  // Whether the version must live on: no newer version of its key is durable or can be made so, and
+  // its value is complete.
+  enum class Fate : std::uint8_t { stale, keep, undecided };
+  Fate judge(const Object& object);
+  // Persistent when all versions are that others were called stale for.
+  Ticket relied_on() const { return relied_on_; }
+  // Copies a version to the next data pool, and leads there whatever led to it. The copy is
+  // persistent when the ticket is.
+  Result<Ticket> move(const Object& object);
+  // The entries of the index from `from` on lead to the next data pool alone; those that lead
+  // nowhere go. Returns where to go on, 0 at the end.
+  Tag flip(Tag from, std::uint64_t most_entries);
+  // The same after a cleaning that was given up: entries lead where they led, by the place that is
+  // the current pool's.
+  Tag unflip(Tag from, std::uint64_t most_entries);
+  // A version in the next data pool forgets links to the old one.
+  void unlink_old(const Object& object, const std::vector<Segment>& old);
+
+  Log& log() { return *log_; }
+  Index& index() { return *index_; }
+  // What the index lies in, for the wire; null when that is nothing to share.
+  Region* index_region() const { return table_.region.get(); }
+  Pool& pool() { return pool_; }
+  const Host& host() const { return host_; }
+  const Host& background() const { return background_; }
+  std::uint64_t sequence() const { return sequence_; }
+  // What the newest versions take.
+  std::uint64_t live_bytes() const { return live_bytes_; }
+
+  // Memory for a larger index; end_growth gives the one before back to the caller, who keeps it
+  // until no client READs it.
+  using Table = IndexMemory;
+  void begin_growth();
+  Table end_growth();
+
+ private:
+  Catalogue(const Host& host, Pool& pool, const ServerOptions& options);
+  void make_index(std::uint64_t keys);
+  void take_recovered(const Object& object);
+  bool acceptable(const Object& object) const;
+  void forget_tombstones();
+
+  IndexSlot find(Tag tag, ConstBytes key) const;
+  // The place that leads to the newest version.
+  static std::size_t newest_of(IndexSlot slot);
+  void release(IndexSlot slot);
+  Object newest(IndexSlot slot) const;
+  // The version before; none at the end of the list.
+  std::optional<Object> before(const Object& object) const;
+  bool complete(const Object& object, const Host& by) const;
+  // Makes a complete version persistent, and marks it if it is at once.
+  Ticket make_durable(const Object& object, const Host& by);
+  static Place place_of(const Object& object, bool durable);
+  void lead_to(Tag tag, IndexSlot slot, std::size_t which, const Object& object, bool durable);
+  // The newest version in the next data pool that counts, of a key whose newer ones never came.
+  std::optional<Object> survivor(IndexSlot slot, const std::vector<Segment>& next) const;
+  std::size_t next_mark() const { return 1 - mark_; }
+
+  const Host host_;
+  const Host background_;
+  Pool& pool_;
+  std::unique_ptr<Log> log_;
+  Table table_;
+  Table next_table_;
+  std::unique_ptr<Index> index_;
+  std::deque<Awaited> awaited_;
+  DataPool target_ = DataPool::current;
+  Ticket last_del_;              // of the newest tombstone
+  Ticket relied_on_;             // by the cleaner
+  std::size_t mark_ = 0;         // which place of an entry is the current pool's
+  std::size_t which_ = 0;        // which place new versions get
+  std::uint64_t sequence_ = 0;   // of the newest version
+  std::uint64_t recovered_ = 0;  // up to here links mean nothing: recovery did not check them
+  std::uint64_t live_bytes_ = 0;
+};
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,290 @@
+#include "kv/efactory/client.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "kv/common/values.h"
+#include "kv/efactory/faults.h"
+#include "kv/index/window.h"
+#include "kv/log/object.h"
+
+namespace remora::kv::efactory {
+
+using fabric::SendWork;
+using fabric::WorkCompletion;
+using fabric::WorkStatus;
+
+namespace {
+
+constexpr std::uint64_t retry_ns = 20'000;
+
+}  // namespace
+
+EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
+                               std::unique_ptr<Buffers> buffers, const Layout& layout,
+                               const ClientOptions& options)
+    : caller_(std::move(caller)),
+      buffers_(std::move(buffers)),
+      host_(caller_->host()),
+      options_(options),
+      layout_(layout),
+      credits_(host_.runtime(), options.in_flight) {
+  caller_->on_notice([this](rpc::Kind kind, ConstBytes body) { noticed(kind, body); });
+}
+
+EfactoryClient::~EfactoryClient() {
+  flows_.abandon();
+}
+
+// --- Put ---
+
+Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions options) {
+  REMORA_CO_TRY(check_sizes(key, value));
+  if (value.size() > buffers_->largest_bytes()) {
+    co_return Status(Code::invalid_argument, "the value is larger than the client's buffers");
+  }
+  const std::uint64_t give_up_ns = host_.runtime().after(options_.timeout_ns);
+  for (;;) {
+    Status status = co_await try_put(key, value, options);
+    if (status.code() != Code::in_use || host_.now_ns() > give_up_ns) {
+      co_return status;
+    }
+    co_await host_.runtime().sleep_for(retry_ns);  // the server cleans its log
+  }
+}
+
+Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOptions options) {
+  co_await credits_.acquire();
+  const Operation operation(*this);
+  const std::uint64_t start_ns = host_.now_ns();
+  const Buffer buffer = co_await buffers_->take(value.size());
+  host_.charge_copy(value.size());
+  std::memcpy(buffer.bytes().data(), value.data(), value.size());
+  host_.charge_crc(value.size());
+  const PutRequest ask{.key_bytes = static_cast<std::uint32_t>(key.size()),
+                       .value_bytes = static_cast<std::uint32_t>(value.size()),
+                       .client_sum = object_format::client_checksum(key, value)};
+
+  // Where to?
+  rpc::CallSlot slot = co_await caller_->slot();
+  std::memcpy(slot.request().data() + write_struct(slot.request(), ask), key.data(), key.size());
+  const Result<ConstBytes> reply =
+      co_await caller_->call(slot, put_request, sizeof ask + key.size());
+  if (!reply.ok()) {
+    co_return reply.status();
+  }
+  const std::optional<PutReply> granted = read_struct<PutReply>(*reply);
+  if (!granted) {
+    co_return Status(Code::closed, "the server answered with something that is no reply");
+  }
+
+  // There.
+  const fabric::Sge piece = buffer.piece(0, value.size());
+  const fabric::RemoteAddress there = in_pool(granted->value_offset);
+  const auto size = static_cast<std::uint32_t>(value.size());
+  std::array<SendWork, 2> works = {
+      SendWork{.opcode = fabric::Opcode::write, .pieces = std::span(&piece, 1), .remote = there},
+      SendWork{.opcode = fabric::Opcode::flush,
+               .remote = there,
+               .flush_bytes = size,
+               .flush_placement = fabric::FlushPlacement::visibility}};
+  const bool write_is_enough = options.durability == Durability::persistent ||
+                               host_.faults().planted(faults::write_is_enough);
+  if (size != 0) {
+    host_.charge(Work::post);
+    const WorkCompletion written = co_await caller_->flows().post_all(
+        caller_->queue_pair(), std::span(works).first(write_is_enough ? 1 : 2));
+    if (written.status != WorkStatus::success) {
+      co_return broken(written);
+    }
+  }
+  if (options.durability == Durability::persistent) {
+    const PersistRequest rest{granted->object_offset, granted->sequence};
+    const std::size_t rest_bytes = write_struct(slot.request(), rest);
+    const Result<ConstBytes> persisted = co_await caller_->call(slot, Message::persist, rest_bytes);
+    co_return persisted.ok() ? Status() : persisted.status();
+  }
+  if (host_.now_ns() - start_ns >= layout_.put_timeout_ns &&
+      !host_.faults().planted(faults::late_put_succeeds)) {
+    co_return Status(Code::timed_out, "the put took so long that the server may have given it up");
+  }
+  co_return Status();
+}
+
+// --- Get ---
+
+Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
+  if (Status status = check_sizes(key, {}); !status.ok()) {
+    co_return status;
+  }
+  co_await credits_.acquire();
+  const Operation operation(*this);
+  if (layout_.pure_reads != 0) {
+    Pure outcome = Pure::ask;
+    std::size_t size = 0;
+    const Status status = co_await read_pure(key, value, outcome, size);
+    if (!status.ok()) {
+      co_return status;
+    }
+    if (outcome == Pure::answered) {
+      ++pure_gets_;
+      co_return size;
+    }
+  }
+  ++asked_gets_;
+  co_return co_await ask_and_read(key, value);
+}
+
+// Two READs. The second may be trusted because the first said that the object is durable: its bytes
+// stood still before the second began.
+Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Pure& outcome,
+                                       std::size_t& size) {
+  const Tag tag = layout_.geometry.tag(key);
+  std::optional<Window> window;
+  {  // A flow that waits for a buffer holds no other.
+    const Buffer buffer = co_await buffers_->take(window_bytes);
+    REMORA_CO_TRY(co_await read(
+        buffer, window_bytes,
+        {layout_.index.address + layout_.geometry.window_offset(tag), layout_.index.key}));
+    window.emplace(buffer.bytes());
+  }
+  const Faults& planted = host_.faults();
+  for (const Window::Candidate& candidate : window->find(tag, layout_.pool_bytes)) {
+    const Place place = candidate.current;
+    const bool trusted = place.durable || planted.planted(faults::flag_travels) ||
+                         planted.planted(faults::reads_undurable);
+    if (place.offset == 0 || place.deleted || candidate.doubtful || !trusted ||
+        place.size_bytes > buffers_->largest_bytes()) {
+      continue;
+    }
+    const Buffer buffer = co_await buffers_->take(place.size_bytes);
+    REMORA_CO_TRY(co_await read(buffer, place.size_bytes, in_pool(place.offset)));
+    const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
+    if (!object || object->kind != Kind::value ||
+        (!same(object->key, key) && !planted.planted(faults::get_skips_key)) ||
+        (!object->durable && !planted.planted(faults::reads_undurable))) {
+      continue;
+    }
+    host_.charge_copy(object->value.size());
+    const Result<std::size_t> copied = copy_out(object->value, value);
+    if (!copied.ok()) {
+      co_return copied.status();
+    }
+    size = *copied;
+    outcome = Pure::answered;
+    co_return Status();
+  }
+  co_return Status();
+}
+
+Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes value) {
+  GetReply found;
+  {
+    rpc::CallSlot slot = co_await caller_->slot();
+    std::memcpy(slot.request().data(), key.data(), key.size());
+    const Result<ConstBytes> reply = co_await caller_->call(slot, get_request, key.size());
+    if (!reply.ok()) {
+      co_return reply.status();
+    }
+    const std::optional<GetReply> got = read_struct<GetReply>(*reply);
+    if (!got || !lies_within({.offset = got->object_offset, .size_bytes = got->size_bytes},
+                             layout_.pool_bytes)) {
+      co_return Status(Code::closed, "the server answered with a place that is none");
+    }
+    found = *got;
+  }
+  if (found.size_bytes > buffers_->largest_bytes()) {
+    co_return Status(Code::no_space, "the value is larger than the client's buffers");
+  }
+  const Buffer buffer = co_await buffers_->take(found.size_bytes);
+  const Status status = co_await read(buffer, found.size_bytes, in_pool(found.object_offset));
+  if (!status.ok()) {
+    co_return status;
+  }
+  const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
+  if (!object || !same(object->key, key) || object->sequence != found.sequence) {
+    co_return Status(Code::closed, "the server led to a place where the object is not");
+  }
+  host_.charge_copy(object->value.size());
+  co_return copy_out(object->value, value);
+}
+
+Task<Status> EfactoryClient::read(const Buffer& buffer, std::size_t size_bytes,
+                                  fabric::RemoteAddress from) {
+  host_.charge(Work::post);
+  const WorkCompletion completion =
+      co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
+  co_return completion.status == WorkStatus::success ? Status() : broken(completion);
+}
+
+Status EfactoryClient::broken(const WorkCompletion& completion) {
+  caller_->fail(Status(Code::closed, fmt::format("the server cannot be reached: {}",
+                                                 fabric::to_string(completion.status))));
+  return caller_->failure();
+}
+
+// --- Del and scan ---
+
+Task<Status> EfactoryClient::del(ConstBytes key) {
+  REMORA_CO_TRY(check_sizes(key, {}));
+  const std::uint64_t give_up_ns = host_.runtime().after(options_.timeout_ns);
+  for (;;) {
+    Status status;
+    {
+      co_await credits_.acquire();
+      const Operation operation(*this);
+      rpc::CallSlot slot = co_await caller_->slot();
+      std::memcpy(slot.request().data(), key.data(), key.size());
+      const Result<ConstBytes> reply = co_await caller_->call(slot, del_request, key.size());
+      status = reply.ok() ? Status() : reply.status();
+    }
+    if (status.code() != Code::in_use || host_.now_ns() > give_up_ns) {
+      co_return status;
+    }
+    co_await host_.runtime().sleep_for(retry_ns);
+  }
+}
+
+Task<Result<ScanCursor>> EfactoryClient::scan(ScanCursor from, std::size_t most_keys,
+                                              ScanSink& sink) {
+  co_await credits_.acquire();
+  const Operation operation(*this);
+  rpc::CallSlot slot = co_await caller_->slot();
+  const std::size_t size = write_struct(slot.request(), ScanRequest{from, most_keys});
+  const Result<ConstBytes> reply = co_await caller_->call(slot, scan_request, size);
+  if (!reply.ok()) {
+    co_return reply.status();
+  }
+  co_return unpack_scan(*reply, sink);
+}
+
+// --- Rounds ---
+
+void EfactoryClient::noticed(rpc::Kind kind, ConstBytes body) {
+  const std::optional<Layout> layout = read_struct<Layout>(body);
+  if (kind != new_layout || !layout || !layout->geometry.plausible()) {
+    return;
+  }
+  layout_ = *layout;
+  arriving_ = true;
+  side_ = 1 - side_;  // the other side has nothing under way: the server waits for each arrival
+  maybe_arrive();
+}
+
+void EfactoryClient::maybe_arrive() {
+  if (arriving_ && under_way_[1 - side_] == 0) {
+    arriving_ = false;
+    flows_.keep(arrive(layout_.round));
+  }
+}
+
+Task<void> EfactoryClient::arrive(std::uint64_t round) {
+  rpc::CallSlot slot = co_await caller_->slot();
+  const std::size_t size = write_struct(slot.request(), RoundReply{round});
+  // A failure is the caller's for good, and every operation finds it.
+  (void)co_await caller_->call(slot, arrived, size);
+}
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,91 @@
+// EfactoryClient: the client half. Each operation is one flow.
+//
+//   put   ask for space; WRITE the value there; FLUSH it to visibility. The flow ends when every
+//         later get sees the value; the server makes it persistent by itself.
+//   put, persistent
+//         ask for space; WRITE the value; ask the server to make it persistent.
+//   get   READ the window of the index; READ the object. When the index does not call it durable:
+//         ask the server where a durable version is, and READ that.
+//
+// A put that takes longer than the server waits for a value fails with timed_out: the server may
+// have given it up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "kv/buffers.h"
+#include "kv/efactory/messages.h"
+#include "kv/store.h"
+#include "rpc/caller.h"
+#include "runtime/flows.h"
+
+namespace remora::kv::efactory {
+
+class EfactoryClient final : public StoreClient {
+ public:
+  EfactoryClient(std::unique_ptr<rpc::Caller> caller, std::unique_ptr<Buffers> buffers,
+                 const Layout& layout, const ClientOptions& options);
+  ~EfactoryClient() override;
+
+  Task<Status> put(ConstBytes key, ConstBytes value, PutOptions options) override;
+  Task<Result<std::size_t>> get(ConstBytes key, Bytes value) override;
+  Task<Status> del(ConstBytes key) override;
+  Task<Result<ScanCursor>> scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
+  Status failure() const override { return caller_->failure(); }
+
+  // Gets that were answered by READs alone, and those for which the server was asked.
+  std::uint64_t pure_gets() const { return pure_gets_; }
+  std::uint64_t asked_gets() const { return asked_gets_; }
+
+ private:
+  // Counts an operation under the layout that it began with. It has one of the client's credits,
+  // which it gives back.
+  class Operation {
+   public:
+    explicit Operation(EfactoryClient& client) : client_(client), side_(client.side_) {
+      ++client_.under_way_[side_];
+    }
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+    ~Operation() {
+      client_.credits_.release();
+      if (--client_.under_way_[side_] == 0) {
+        client_.maybe_arrive();
+      }
+    }
+
+   private:
+    EfactoryClient& client_;
+    const std::size_t side_;
+  };
+
+  enum class Pure : std::uint8_t { answered, ask };
+  Task<Result<std::size_t>> ask_and_read(ConstBytes key, Bytes value);
+  Task<Status> read_pure(ConstBytes key, Bytes value, Pure& outcome, std::size_t& size);
+  Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
+  Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
+  Status broken(const fabric::WorkCompletion& completion);
+  void noticed(rpc::Kind kind, ConstBytes body);
+  void maybe_arrive();
+  Task<void> arrive(std::uint64_t round);
+  fabric::RemoteAddress in_pool(std::uint64_t offset) const {
+    return {layout_.pool.address + offset, layout_.pool.key};
+  }
+
+  std::unique_ptr<rpc::Caller> caller_;
+  std::unique_ptr<Buffers> buffers_;
+  const Host& host_;
+  const ClientOptions options_;
+  Layout layout_;
+  Semaphore credits_;                            // for operations in flight
+  std::array<std::uint64_t, 2> under_way_ = {};  // operations, by the side that they began on
+  std::size_t side_ = 0;                         // of operations that begin now
+  bool arriving_ = false;                        // a layout came that was not answered
+  std::uint64_t pure_gets_ = 0;
+  std::uint64_t asked_gets_ = 0;
+  Flows flows_;
+};
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,94 @@
+#include <map>
+#include <string>
+
+#include "kv/efactory/client.h"
+#include "kv/efactory/engine.h"
+#include "kv/store_testing.h"
+
+namespace remora::kv {
+namespace {
+
+class EfactoryTest : public StoreFixture {
+ protected:
+  EfactoryTest() : StoreFixture(efactory::engine()) {}
+};
+
+TEST_F(EfactoryTest, reads_by_itself_what_is_durable) {
+  EXPECT_TRUE(put("key", "value").ok());
+  auto& client = static_cast<efactory::EfactoryClient&>(*client_);
+  EXPECT_EQ(get("key"), "value");
+  EXPECT_EQ(client.asked_gets(), 1u);
+  settle();
+  EXPECT_EQ(get("key"), "value");
+  EXPECT_EQ(client.pure_gets(), 1u);
+  EXPECT_FALSE(server_->busy());
+}
+
+TEST_F(EfactoryTest, asks_always_without_hybrid_reads) {
+  engine_ = &efactory::engine_without_hybrid_reads();
+  start(4 << 20, {.create = true});
+  EXPECT_TRUE(put("key", "value").ok());
+  settle();
+  EXPECT_EQ(get("key"), "value");
+  EXPECT_EQ(static_cast<efactory::EfactoryClient&>(*client_).pure_gets(), 0u);
+}
+
+TEST_F(EfactoryTest, persists_a_put_that_asks_for_it) {
+  EXPECT_TRUE(put("key", "value", {.durability = Durability::persistent}).ok());
+  EXPECT_FALSE(server_->busy() && counter("awaited_versions") > 1);
+  auto& client = static_cast<efactory::EfactoryClient&>(*client_);
+  EXPECT_EQ(get("key"), "value");
+  EXPECT_EQ(client.pure_gets(), 1u);
+}
+
+TEST_F(EfactoryTest, cleans_its_log_for_ever) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  std::map<std::string, std::string> model;
+  std::unique_ptr<StoreClient> other = connected();
+  for (int i = 0; i < 6000; ++i) {
+    const std::string key = "key-" + std::to_string(i * 7 % 50);
+    model[key] =
+        std::string(static_cast<std::size_t>(100 + i % 1500), static_cast<char>('a' + i % 26));
+    const Status status = put(key, model[key]);
+    ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+    if (i % 5 == 0) {
+      const std::string asked = "key-" + std::to_string(i * 3 % 50);
+      const std::string got = get(*other, asked);
+      ASSERT_EQ(got, model.contains(asked) ? model[asked] : "not_found") << i;
+    }
+  }
+  EXPECT_GT(counter("cleanings"), 5u);
+  settle();
+  for (const auto& [key, value] : model) {
+    EXPECT_EQ(get(key), value);
+  }
+  start(0, {.create = false});
+  for (const auto& [key, value] : model) {
+    EXPECT_EQ(get(key), value);
+  }
+}
+
+TEST_F(EfactoryTest, says_that_it_is_full_and_goes_on_when_something_is_deleted) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  const std::string value(4000, 'v');
+  int count = 0;
+  Status status;
+  while ((status = put("key-" + std::to_string(count), value)).ok()) {
+    ASSERT_LT(++count, 1000);
+  }
+  EXPECT_EQ(status.code(), Code::no_space) << status.message();
+  EXPECT_GT(count, 50);
+  for (int i = 0; i < count; ++i) {
+    EXPECT_EQ(get("key-" + std::to_string(i)), value);
+  }
+  for (int i = 0; i < count / 2; ++i) {
+    EXPECT_TRUE(del("key-" + std::to_string(i)).ok());
+  }
+  for (int i = 0; i < count / 4; ++i) {
+    status = put("new-" + std::to_string(i), value);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
+}  // namespace
+}  // namespace remora::kv

@@ -1,0 +1,18 @@
+// eFactory (Du et al., ICPP 2021): a multi-version log-structured store with asynchronous
+// durability. The client writes values by one-sided WRITE; the server verifies and persists them in
+// the background; a reader takes what the index calls durable by one-sided READs, and asks the
+// server otherwise.
+//
+// PROMISE: an acknowledged put is seen by every later get, and becomes persistent by itself, in
+// order; what a get returned survives every power cut. A put that asks for it is acknowledged when
+// it is persistent; a del always is.
+#pragma once
+
+#include "kv/store.h"
+
+namespace remora::kv::efactory {
+
+const Engine& engine();
+const Engine& engine_without_hybrid_reads();
+
+}  // namespace remora::kv::efactory

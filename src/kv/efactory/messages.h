@@ -1,0 +1,67 @@
+// What eFactory's client and server say to each other. Requests and replies of the RPC; all come
+// from outside, so sizes are checked before anything is read.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "fabric/work.h"
+#include "kv/common/scan.h"
+#include "kv/common/wire.h"
+#include "kv/index/index_format.h"
+#include "rpc/message.h"
+
+namespace remora::kv::efactory {
+
+enum Message : rpc::Kind {
+  hello = 1,         // -> Layout
+  put_request = 2,   // PutRequest + key -> PutReply
+  get_request = 3,   // key -> GetReply
+  del_request = 4,   // key -> nothing
+  scan_request = 5,  // ScanRequest -> ScanReply + keys
+  persist = 6,       // PersistRequest -> nothing
+  arrived = 7,       // RoundReply: the client has taken note of a Layout -> nothing
+  new_layout = 8,    // notice: Layout
+};
+
+// All that a client needs to reach the store by itself, and how it may. A layout replaces the one
+// before; the client says `arrived` when nothing that it began under an earlier one is under way.
+struct Layout {
+  std::uint64_t round = 0;
+  fabric::RemoteAddress pool;
+  std::uint64_t pool_bytes = 0;
+  fabric::RemoteAddress index;
+  IndexGeometry geometry;
+  std::uint64_t put_timeout_ns = 0;
+  std::uint64_t pure_reads = 0;  // 1: the client may READ by itself; 0: it asks first
+};
+
+struct PutRequest {
+  std::uint32_t key_bytes = 0;
+  std::uint32_t value_bytes = 0;
+  std::uint32_t client_sum = 0;
+  std::uint32_t reserved = 0;
+};
+
+struct PutReply {
+  std::uint64_t value_offset = 0;  // in the pool: where the value goes
+  std::uint64_t object_offset = 0;
+  std::uint64_t sequence = 0;
+};
+
+struct GetReply {
+  std::uint64_t object_offset = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t sequence = 0;
+};
+
+struct PersistRequest {
+  std::uint64_t object_offset = 0;
+  std::uint64_t sequence = 0;
+};
+
+struct RoundReply {
+  std::uint64_t round = 0;
+};
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,84 @@
+// Recovery: the log is the truth, and the index is made anew from it.
+#include <vector>
+
+#include "kv/efactory/catalogue.h"
+#include "kv/efactory/faults.h"
+
+namespace remora::kv::efactory {
+
+Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& pool,
+                                                      const ServerOptions& options) {
+  std::unique_ptr<Catalogue> catalogue(new Catalogue(host, pool, options));
+  std::vector<Offset> found;
+  // The visitor is called while the log is made, so it keeps to what it is handed.
+  Result<std::unique_ptr<Log>> log =
+      Log::recover(host, pool, {.engine = "efactory"},
+                   [&](const Object& object) { found.push_back(object.offset()); });
+  if (!log.ok()) {
+    return log.status();
+  }
+  catalogue->log_ = std::move(log).value();
+  for (const Offset offset : found) {
+    catalogue->take_recovered(catalogue->log_->at(offset));
+  }
+  catalogue->forget_tombstones();
+  catalogue->recovered_ = catalogue->sequence_;
+  if (host.faults().planted(faults::recovery_restarts_sequence)) {
+    catalogue->sequence_ = 0;
+  }
+  return catalogue;
+}
+
+// A tombstone is complete with its header, which the log has checked. The flag of a value was set
+// after the value was persistent; without it the checksum decides.
+bool Catalogue::acceptable(const Object& object) const {
+  if (object.kind() == Kind::tombstone) {
+    return !host_.faults().planted(faults::recovery_revives);
+  }
+  if (host_.faults().planted(faults::recovery_takes_incomplete)) {
+    return true;
+  }
+  return !object.invalid() && (object.durable() || complete(object, host_));
+}
+
+void Catalogue::take_recovered(const Object& object) {
+  sequence_ = std::max(sequence_, object.sequence());
+  if (!acceptable(object)) {
+    return;
+  }
+  if (index_->crowded()) {
+    begin_growth();
+    while (!index_->grow(1024)) {
+    }
+    (void)end_growth();
+  }
+  const Tag tag = index_->tag(object.key());
+  const IndexSlot slot = find(tag, object.key());
+  if (!slot || newest(slot).sequence() <= object.sequence() ||
+      host_.faults().planted(faults::recovery_takes_any)) {
+    const bool is_decided = object.durable() || object.kind() == Kind::tombstone;
+    lead_to(tag, slot, which_, object, is_decided);
+    if (!is_decided) {
+      awaited_.push_back({object.offset(), object.sequence(), host_.now_ns(), 0});
+    }
+  }
+}
+
+// What a tombstone hides is never looked at again: nothing leads there.
+void Catalogue::forget_tombstones() {
+  std::vector<IndexSlot> gone;
+  Tag from = 0;
+  do {
+    gone.clear();
+    from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
+      if (slot.place(newest_of(slot)).deleted) {
+        gone.push_back(slot);
+      }
+    });
+    for (const IndexSlot slot : gone) {
+      release(slot);
+    }
+  } while (from != 0);
+}
+
+}  // namespace remora::kv::efactory

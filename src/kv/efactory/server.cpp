@@ -1,0 +1,238 @@
+#include "kv/efactory/server.h"
+
+#include <utility>
+
+#include "kv/efactory/faults.h"
+
+namespace remora::kv::efactory {
+namespace {
+
+constexpr fabric::AccessFlags index_rights = fabric::remote_read;
+constexpr fabric::AccessFlags pool_rights =
+    fabric::local_write | fabric::remote_read | fabric::remote_write | fabric::flush_visibility;
+constexpr std::size_t most_awaited = 1 << 16;
+
+}  // namespace
+
+EfactoryServer::EfactoryServer(const Host& host, std::unique_ptr<Catalogue> catalogue,
+                               const ServerOptions& options, const EngineOptions& engine)
+    : host_(host),
+      background_(host.background()),
+      options_(options),
+      engine_(engine),
+      catalogue_(std::move(catalogue)),
+      pure_reads_(engine.hybrid_reads) {}
+
+EfactoryServer::~EfactoryServer() {
+  flows_.abandon();
+}
+
+Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Pool& pool,
+                                                           const ServerOptions& options,
+                                                           const EngineOptions& engine) {
+  Result<std::unique_ptr<Catalogue>> catalogue = options.create
+                                                     ? Catalogue::create(host, pool, options)
+                                                     : Catalogue::recover(host, pool, options);
+  if (!catalogue.ok()) {
+    return catalogue.status();
+  }
+  std::unique_ptr<EfactoryServer> server(
+      new EfactoryServer(host, std::move(catalogue).value(), options, engine));
+  Result<std::unique_ptr<rpc::Server>> rpc = rpc::Server::create(
+      host, *server, {.most_clients = options.most_clients, .connect = options.connect});
+  if (!rpc.ok()) {
+    return rpc.status();
+  }
+  server->rpc_ = std::move(rpc).value();
+  server->flows_.keep(server->verify());
+  server->flows_.keep(server->tidy());
+  return std::unique_ptr<StoreServer>(std::move(server));
+}
+
+// --- Clients ---
+
+Result<PeerAddress> EfactoryServer::accept(const PeerAddress& client) {
+  Result<fabric::QueuePairAddress> own = rpc_->accept(client.queue_pair);
+  if (!own.ok()) {
+    return own.status();
+  }
+  return PeerAddress{*own};
+}
+
+Status EfactoryServer::joined(const rpc::Session& session) {
+  Peer peer;
+  Result<std::unique_ptr<fabric::MemoryRegion>> pool =
+      session.domain->register_memory(host_.region().bytes(), pool_rights, &host_.region());
+  if (!pool.ok()) {
+    return pool.status();
+  }
+  peer.pool = std::move(pool).value();
+  REMORA_TRY(share_index(session, peer));
+  peer.round = round_;  // it has begun nothing
+  peers_[session.id] = std::move(peer);
+  return {};
+}
+
+Status EfactoryServer::share_index(const rpc::Session& session, Peer& peer) {
+  Result<std::unique_ptr<fabric::MemoryRegion>> index = session.domain->register_memory(
+      catalogue_->index().memory(), index_rights, catalogue_->index_region());
+  if (!index.ok()) {
+    return index.status();
+  }
+  peer.old_index = std::exchange(peer.index, std::move(index).value());
+  return {};
+}
+
+// What the client was granted stays as it is until it can write no more.
+bool EfactoryServer::left(const rpc::Session& session) {
+  const auto peer = peers_.find(session.id);
+  if (peer == peers_.end()) {
+    return true;
+  }
+  peer->second.leaving = true;
+  if (!session.queue_pair->quiet()) {
+    return false;
+  }
+  peers_.erase(peer);
+  return true;
+}
+
+Layout EfactoryServer::layout(const Peer& peer) const {
+  return {.round = round_,
+          .pool = peer.pool->remote(0),
+          .pool_bytes = peer.pool->bytes().size(),
+          .index = peer.index->remote(0),
+          .geometry = catalogue_->index().geometry(),
+          .put_timeout_ns = options_.put_timeout_ns,
+          .pure_reads = pure_reads_ ? 1u : 0u};
+}
+
+// --- Requests ---
+
+rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rpc::Kind kind,
+                                  ConstBytes request, Bytes body) {
+  switch (kind) {
+    case hello:
+      return {.size_bytes =
+                  static_cast<std::uint32_t>(write_struct(body, layout(peers_.at(session.id))))};
+    case put_request:
+      return put(request, body);
+    case get_request:
+      return get(request, body);
+    case del_request:
+      return del(request, body);
+    case scan_request:
+      return scan(request, body);
+    case Message::persist:
+      return persist(request, body);
+    case arrived:
+      if (const std::optional<RoundReply> reply = read_struct<RoundReply>(request)) {
+        peers_.at(session.id).round = std::min(reply->round, round_);
+        return {};
+      }
+      break;
+    default:
+      break;
+  }
+  return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
+}
+
+rpc::Reply EfactoryServer::full(Bytes body) {
+  full_ = true;
+  wake_background();
+  return cleaning_ || wants_cleaning()
+             ? rpc::Reply::failure(body, Code::in_use, "space is being cleaned; try again")
+             : rpc::Reply::failure(body, Code::no_space,
+                                   "the pool is full: delete something, or use a larger pool");
+}
+
+rpc::Reply EfactoryServer::put(ConstBytes request, Bytes body) {
+  const std::optional<PutRequest> ask = read_struct<PutRequest>(request);
+  if (!ask || ask->key_bytes != request.size() - sizeof(PutRequest) || ask->key_bytes == 0 ||
+      ask->key_bytes > limits::key_bytes || ask->value_bytes > limits::value_bytes) {
+    return rpc::Reply::failure(body, Code::invalid_argument,
+                               "a key has 1 byte to 1 KB, a value at most 16 MB");
+  }
+  if (catalogue_->awaited().size() >= most_awaited) {
+    return rpc::Reply::failure(body, Code::in_use, "too many values are on their way; try again");
+  }
+  const ConstBytes key = request.subspan(sizeof(PutRequest));
+  const Result<Catalogue::Granted> granted =
+      catalogue_->put(key, ask->value_bytes, ask->client_sum);
+  if (!granted.ok()) {
+    return granted.status().code() == Code::no_space
+               ? full(body)
+               : rpc::Reply::failure(body, granted.status().code(), granted.status().message());
+  }
+  wake_background();
+  const Offset offset = granted->placed.offset;
+  const PutReply reply{offset + object_format::value_begin(key.size()), offset, granted->sequence};
+  return {.size_bytes = static_cast<std::uint32_t>(write_struct(body, reply))};
+}
+
+rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body) {
+  const Catalogue::Found found = catalogue_->get(key);
+  if (!found.object) {
+    rpc::Reply reply = rpc::Reply::failure(body, Code::not_found, "there is no such key");
+    reply.ticket = found.ticket;
+    return reply;
+  }
+  const GetReply reply{found.object->offset(), found.object->size_bytes(),
+                       found.object->sequence()};
+  return {.size_bytes = static_cast<std::uint32_t>(write_struct(body, reply)),
+          .ticket = found.ticket};
+}
+
+rpc::Reply EfactoryServer::del(ConstBytes key, Bytes body) {
+  const Result<Ticket> ticket = catalogue_->del(key);
+  if (!ticket.ok()) {
+    return ticket.status().code() == Code::no_space
+               ? full(body)
+               : rpc::Reply::failure(body, ticket.status().code(), ticket.status().message());
+  }
+  return {.ticket = *ticket};
+}
+
+rpc::Reply EfactoryServer::persist(ConstBytes request, Bytes body) {
+  const std::optional<PersistRequest> ask = read_struct<PersistRequest>(request);
+  if (!ask) {
+    return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
+  }
+  const Result<Ticket> ticket = catalogue_->persist(ask->object_offset, ask->sequence);
+  if (!ticket.ok()) {
+    return rpc::Reply::failure(body, ticket.status().code(), ticket.status().message());
+  }
+  return {.ticket = *ticket};
+}
+
+rpc::Reply EfactoryServer::scan(ConstBytes request, Bytes body) {
+  const std::optional<ScanRequest> ask = read_struct<ScanRequest>(request);
+  if (!ask) {
+    return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
+  }
+  const std::size_t size = pack_scan(*ask, body, [&](Tag from, const auto& visit) {
+    return catalogue_->index().scan(from, 1, [&](const IndexSlot& slot) {
+      const Place place =
+          slot.place(slot.place_word(1 - slot.mark()) != 0 ? 1 - slot.mark() : slot.mark());
+      if (!place.deleted) {
+        visit(slot.tag(), catalogue_->log().at(place.offset).key());
+      }
+    });
+  });
+  return {.size_bytes = static_cast<std::uint32_t>(size)};
+}
+
+std::vector<StoreServer::Counter> EfactoryServer::counters() const {
+  const LogUsage usage = catalogue_->log().usage();
+  return {{"keys", catalogue_->index().size()},
+          {"log_bytes_in_use", usage.segment_bytes},
+          {"log_bytes_total", usage.total_bytes},
+          {"awaited_versions", catalogue_->awaited().size()},
+          {"verified_versions", verified_},
+          {"invalidated_versions", invalidated_},
+          {"cleanings", cleaned_},
+          {"moved_versions", moved_},
+          {"rounds", round_}};
+}
+
+}  // namespace remora::kv::efactory

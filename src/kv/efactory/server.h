@@ -1,0 +1,104 @@
+// EfactoryServer: the server half. Handlers for what clients ask, the verifier and the cleaner.
+//
+// Rounds. Clients reach the pool and the index by themselves, so nothing of these may be moved or
+// used anew under them. A round tells every client a new Layout and waits until each has said that
+// nothing which it began under an earlier one is under way; one that does not say so in time is
+// disconnected, and its queue pair awaited until it is quiet. Cleaning and growth of the index
+// begin with a round that stops pure READs, and end with one that allows them again; only after
+// that is old space used again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "kv/efactory/catalogue.h"
+#include "kv/efactory/messages.h"
+#include "kv/store.h"
+#include "rpc/server.h"
+#include "runtime/event.h"
+#include "runtime/flows.h"
+
+namespace remora::kv::efactory {
+
+struct EngineOptions {
+  bool hybrid_reads = true;  // without: efactory-no-hr
+};
+
+class EfactoryServer final : public StoreServer, private rpc::Service {
+ public:
+  static Result<std::unique_ptr<StoreServer>> start(const Host& host, Pool& pool,
+                                                    const ServerOptions& options,
+                                                    const EngineOptions& engine);
+  ~EfactoryServer() override;
+
+  Result<PeerAddress> accept(const PeerAddress& client) override;
+  std::size_t clients() const override { return rpc_->clients(); }
+  bool busy() const override { return !catalogue_->awaited().empty() || cleaning_; }
+  std::vector<Counter> counters() const override;
+
+ private:
+  struct Peer {
+    std::unique_ptr<fabric::MemoryRegion> pool;
+    std::unique_ptr<fabric::MemoryRegion> index;
+    std::unique_ptr<fabric::MemoryRegion> old_index;  // until the round that replaces it is over
+    std::uint64_t round = 0;                          // that it has arrived in
+    bool leaving = false;
+  };
+
+  EfactoryServer(const Host& host, std::unique_ptr<Catalogue> catalogue,
+                 const ServerOptions& options, const EngineOptions& engine);
+
+  // Requests.
+  rpc::Reply handle(const rpc::Session& session, std::uint32_t call, rpc::Kind kind,
+                    ConstBytes request, Bytes body) override;
+  Status joined(const rpc::Session& session) override;
+  bool left(const rpc::Session& session) override;
+  rpc::Reply put(ConstBytes request, Bytes body);
+  rpc::Reply get(ConstBytes key, Bytes body);
+  rpc::Reply del(ConstBytes key, Bytes body);
+  rpc::Reply scan(ConstBytes request, Bytes body);
+  rpc::Reply persist(ConstBytes request, Bytes body);
+  rpc::Reply full(Bytes body);
+  Layout layout(const Peer& peer) const;
+
+  // Background.
+  Task<void> verify();
+  Task<void> tidy();
+  Task<Status> clean();
+  Task<void> give_up();
+  Task<Status> move_all(const std::vector<Segment>& segments, std::vector<Offset>& undecided);
+  Task<Status> move_one(Offset offset, std::vector<Offset>* undecided);
+  Task<void> settle_old(const std::vector<Segment>& old);
+  Task<void> grow();
+  Task<void> round(bool pure_reads);
+  Task<Status> persistent(Ticket ticket);
+  Status share_index(const rpc::Session& session, Peer& peer);
+  bool wants_cleaning() const;
+  void wake_background();
+
+  const Host host_;
+  const Host background_;
+  const ServerOptions options_;
+  const EngineOptions engine_;
+  std::unique_ptr<Catalogue> catalogue_;
+  std::map<rpc::SessionId, Peer> peers_;
+  std::unique_ptr<rpc::Server> rpc_;
+  std::uint64_t round_ = 0;
+  bool pure_reads_ = true;
+  bool cleaning_ = false;
+  bool full_ = false;          // a put found no space
+  std::uint64_t cleaned_ = 0;  // cleanings that came to their end
+  std::uint64_t moved_ = 0;    // versions
+  std::uint64_t verified_ = 0;
+  std::uint64_t invalidated_ = 0;
+  std::uint64_t used_after_clean_ = 0;
+  Ticket last_move_;
+  // What the background flows wait for while there is nothing to do.
+  std::optional<Event> to_verify_;
+  std::optional<Event> to_tidy_;
+  Flows flows_;
+};
+
+}  // namespace remora::kv::efactory

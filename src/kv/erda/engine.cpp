@@ -1,0 +1,17 @@
+#include "kv/erda/engine.h"
+
+#include "kv/common/plain_engine.h"
+#include "kv/erda/client.h"
+#include "kv/erda/faults.h"
+#include "kv/erda/server.h"
+
+namespace remora::kv::erda {
+
+const Engine& engine() {
+  static const PlainEngine<ErdaServer, ErdaClient> engine(
+      "erda", "two offsets in eight bytes; the reader checks the checksum", promise_visible,
+      faults::all);
+  return engine;
+}
+
+}  // namespace remora::kv::erda

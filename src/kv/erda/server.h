@@ -1,0 +1,49 @@
+// ErdaServer: the server half of Erda; see engine.h.
+#pragma once
+
+#include <memory>
+
+#include "kv/common/plain_server.h"
+#include "kv/erda/table.h"
+#include "kv/log/log.h"
+
+namespace remora::kv::erda {
+
+class ErdaServer final : public PlainServer {
+ public:
+  static Result<std::unique_ptr<StoreServer>> start(const Host& host, Pool& pool,
+                                                    const ServerOptions& options);
+  std::vector<Counter> counters() const override;
+
+ private:
+  using PlainServer::PlainServer;
+
+  rpc::Reply put(const Request& request) override;
+  rpc::Reply get(const Request& request) override;
+  rpc::Reply del(const Request& request) override;
+  rpc::Reply scan(const Request& request) override;
+  rpc::Reply persist(const Request& request) override;
+  IndexPlace index_place() const override {
+    return {.generation = table_->generation(),
+            .geometry = table_->geometry(),
+            .offset = table_->buckets_offset()};
+  }
+
+  Bucket* find(Tag tag, ConstBytes key) const;
+  Object newest(const Bucket& bucket) const {
+    return log_->at(decode_versions(bucket.versions).newest);
+  }
+
+  // Recovery.
+  Status recover(Pool& pool);
+  bool whole(Offset offset, Tag tag) const;
+  void repair(Bucket& bucket);
+  void forget_twin(Bucket& bucket);
+
+  std::unique_ptr<Log> log_;
+  std::unique_ptr<Table> table_;
+  std::uint64_t sequence_ = 0;
+  Ticket last_del_;
+};
+
+}  // namespace remora::kv::erda

@@ -1,0 +1,56 @@
+// ForcaServer: the server half of Forca; see engine.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "kv/common/index_memory.h"
+#include "kv/common/plain_server.h"
+#include "kv/forca/records.h"
+#include "kv/index/index.h"
+#include "kv/log/log.h"
+
+namespace remora::kv::forca {
+
+class ForcaServer final : public PlainServer {
+ public:
+  static Result<std::unique_ptr<StoreServer>> start(const Host& host, Pool& pool,
+                                                    const ServerOptions& options);
+  std::vector<Counter> counters() const override;
+
+ private:
+  ForcaServer(const Host& host, const ServerOptions& options);
+
+  rpc::Reply put(const Request& request) override;
+  rpc::Reply get(const Request& request) override;
+  rpc::Reply del(const Request& request) override;
+  rpc::Reply scan(const Request& request) override;
+  rpc::Reply persist(const Request& request) override;
+  // Clients do not READ the index.
+  IndexPlace index_place() const override { return {}; }
+
+  Status recover(Pool& pool);
+  void take_recovered(Offset record);
+  void forget_tombstones();
+
+  // The entry whose record is the key's.
+  IndexSlot find(Tag tag, ConstBytes key) const;
+  Offset record_of(IndexSlot slot) const { return slot.place(0).offset; }
+  Object object_of(const Record& record) const { return log_->at(record.object); }
+  void lead_to(Tag tag, IndexSlot slot, Offset record, bool deleted);
+  void release(IndexSlot slot);
+  // Self-verification: whether key and value are what the record's checksum says.
+  bool whole(const Record& record) const;
+  // Object and record of a new version.
+  Result<Offset> append(ConstBytes key, Kind kind, std::uint32_t value_bytes,
+                        std::uint32_t client_sum, Offset previous);
+
+  std::unique_ptr<Log> log_;
+  std::unique_ptr<Records> records_;
+  IndexMemory memory_;
+  std::unique_ptr<Index> index_;
+  std::uint64_t sequence_ = 0;
+  Ticket last_del_;
+};
+
+}  // namespace remora::kv::forca

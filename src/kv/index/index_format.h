@@ -1,0 +1,64 @@
+// The hash table as peers READ it: windows of 8 entries, 256 bytes each. A key is in its window or
+// it is not in the table; one READ tells. All words are written by the server alone, each with one
+// atomic store; words of one entry that are READ together need not belong together.
+//
+// What a reader may conclude:
+//  - An entry with the key's tag and a place: the key, if the object there says so (READ it and
+//    compare). An object with another key, or none, means that the entry changed meanwhile, or that
+//    two keys share a tag.
+//  - No such entry: the key is not in the table, and yet may be in the store (the server keeps a
+//    few keys that did not fit). Who must know asks the server.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "kv/index/place.h"
+
+namespace remora::kv {
+
+// The hash of a key; never 0.
+using Tag = std::uint64_t;
+
+struct IndexEntry {
+  Tag tag;                             // 0: the entry is free
+  std::array<std::uint64_t, 2> place;  // Place, one for each data pool
+  std::uint64_t mark;                  // 0 or 1: which place is that of the current data pool
+};
+static_assert(sizeof(IndexEntry) == 32 && std::has_unique_object_representations_v<IndexEntry>);
+
+inline constexpr std::size_t window_entries = 8;
+inline constexpr std::size_t window_bytes = window_entries * sizeof(IndexEntry);
+static_assert(window_bytes == 256);
+
+// All that a peer must know to find the window of a key.
+struct IndexGeometry {
+  std::uint64_t seed = 0;     // of the hash; random for each life, so that nobody plants collisions
+  std::uint64_t windows = 4;  // a power of two, at least 4
+
+  bool operator==(const IndexGeometry&) const = default;
+  // For geometry that a peer told.
+  bool plausible() const {
+    return std::has_single_bit(windows) && windows >= 4 && windows <= std::uint64_t{1} << 40;
+  }
+  Tag tag(ConstBytes key) const {
+    const std::uint64_t hash = hash64(key, seed);
+    return hash == 0 ? 1 : hash;
+  }
+  // By the high bits: windows in order are tags in order, whatever the size of the table.
+  std::uint64_t window(Tag tag) const { return tag >> (64 - std::countr_zero(windows)); }
+  // Where the window begins, in bytes from the start of the table.
+  std::uint64_t window_offset(Tag tag) const { return window(tag) * window_bytes; }
+  std::uint64_t table_bytes() const { return windows * window_bytes; }
+};
+
+// The smallest table that holds so many keys at less than half load.
+constexpr std::uint64_t windows_for(std::uint64_t keys) {
+  return std::bit_ceil(std::max<std::uint64_t>(4, keys * 2 / window_entries + 1));
+}
+
+}  // namespace remora::kv

@@ -1,0 +1,193 @@
+#include "kv/log/log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "kv/log/log_faults.h"
+
+namespace remora::kv {
+
+using object_format::Header;
+using store_format::Marks;
+using store_format::Slot;
+
+namespace {
+
+constexpr std::size_t default_reserve_segments = 2;
+
+Status check_sizes(const NewObject& object) {
+  if (object.key.empty() || object.key.size() > limits::key_bytes) {
+    return Status(Code::invalid_argument, "a key has 1 byte to 1 KB");
+  }
+  if (object.value_bytes > limits::value_bytes) {
+    return Status(Code::invalid_argument, "a value has at most 16 MB; split it");
+  }
+  if (object.kind == Kind::tombstone && object.value_bytes != 0) {
+    return Status(Code::invalid_argument, "a tombstone has no value");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Log::Log(const Host& host, Pool& pool, Offset superblock, const store_format::Head& head)
+    : host_(host),
+      pool_(pool),
+      base_(pool.region().data()),
+      superblock_(superblock),
+      segment_bytes_(head.segment_bytes),
+      reserve_bytes_(head.segment_bytes * default_reserve_segments) {
+  REMORA_CHECK(&host.region() == &pool.region(), "host and pool have the same region");
+}
+
+Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reserve, Site site) {
+  if (Status status = check_sizes(object); !status.ok()) [[unlikely]] {
+    return status;
+  }
+  host_.charge(Work::allocate);
+  const std::uint64_t size = object_format::size_bytes(object.key.size(), object.value_bytes);
+  Segment* segment = open_[static_cast<std::size_t>(pool)];
+  if (segment == nullptr || segment->capacity_bytes - segment->used_bytes < size) [[unlikely]] {
+    Result<Segment*> opened = segment_for(size, pool, reserve);
+    if (!opened.ok()) {
+      return opened.status();
+    }
+    segment = *opened;
+  }
+  const Offset offset = segment->offset + segment->used_bytes;
+  segment->used_bytes += size;
+  appended_bytes_ += size;
+  std::byte* const at = base_ + offset;
+  Header header{object.value_bytes,
+                static_cast<std::uint16_t>(object.key.size()),
+                static_cast<std::uint8_t>(object.kind),
+                object_format::magic,
+                object.sequence,
+                segment->number,
+                object.checksum,
+                0,
+                object_format::link_word(object.previous, segment->number),
+                object_format::link_word(Link{}, segment->number),
+                object_format::state_word(segment->number, object.flags),
+                0};
+  header.header_checksum = object_format::header_checksum(header, object.key);
+  const std::uint64_t value_begin = object_format::value_begin(object.key.size());
+  store(at + value_begin - word_bytes, std::uint64_t{0});  // what pads the key
+  std::memcpy(at + sizeof header, object.key.data(), object.key.size());
+  std::memcpy(at, &header, sizeof header);
+  if (!host_.faults().planted(log_faults::header_not_flushed)) {
+    host_.flush(ConstBytes(at, value_begin), site);
+  }
+  return Placed{offset, size, Bytes(at + value_begin, object.value_bytes)};
+}
+
+// A segment with room: a new one. What is larger than an ordinary segment gets one of its own, and
+// the one that was open stays so.
+Result<Segment*> Log::segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve) {
+  REMORA_CHECK(pool == DataPool::current || cleaning_, "there is no next data pool");
+  Result<Segment*> opened =
+      open_segment(std::max(size_bytes, segment_bytes_), data_pool_of(pool), reserve);
+  if (opened.ok() && size_bytes <= segment_bytes_) {
+    open_[static_cast<std::size_t>(pool)] = *opened;
+  }
+  return opened;
+}
+
+// The content of a new segment is nothing to wait for: no header in it has its number yet.
+Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_pool,
+                                   Reserve reserve) {
+  const std::uint64_t wanted = round_up(size_bytes, pool_format::block_bytes);
+  const std::uint64_t kept = reserve == Reserve::keep ? reserve_bytes_ : 0;
+  if (!within(held_bytes_, wanted, total_bytes_) || total_bytes_ - held_bytes_ - wanted < kept ||
+      free_slots_.empty()) {
+    return Status(Code::no_space, "the store is full; delete keys, or use a larger pool");
+  }
+  Result<Offset> offset = pool_.reserve(wanted);
+  if (!offset.ok()) {
+    return offset.status();
+  }
+  Segment segment{next_number_,      *offset, data_pool, pool_.object(*offset).size(), 0,
+                  free_slots_.back()};
+  const Offset slot = slot_place(segment.slot);
+  Transaction transaction;
+  Status status = transaction.publish(segment.offset, 0);
+  for (const auto& [place, word] :
+       {std::pair{slot + offsetof(Slot, number), segment.number},
+        std::pair{slot + offsetof(Slot, offset), segment.offset},
+        std::pair{slot + offsetof(Slot, data_pool), data_pool},
+        std::pair{superblock_ + store_format::marks_begin + offsetof(Marks, next_number),
+                  segment.number + 1}}) {
+    status = status.ok() ? transaction.set(place, word) : status;
+  }
+  REMORA_CHECK(status.ok(), "a segment is opened by a small transaction");
+  Result<Ticket> ticket = pool_.commit(transaction);
+  if (!ticket.ok()) {
+    return ticket.status();
+  }
+  ++next_number_;
+  free_slots_.pop_back();
+  held_bytes_ += segment.capacity_bytes;
+  return &segments_.emplace(segment.offset, segment).first->second;
+}
+
+Result<Object> Log::find(Offset offset) const {
+  const auto next = segments_.upper_bound(offset);
+  if (next != segments_.begin() && offset % object_format::alignment_bytes == 0) {
+    const Segment& segment = std::prev(next)->second;
+    const std::uint64_t from = offset - segment.offset;
+    if (from < segment.used_bytes) {
+      Header header;
+      std::memcpy(&header, base_ + offset, sizeof header);
+      if (header.segment == segment.number &&
+          object_format::plausible(header, segment.used_bytes - from)) {
+        return at(offset);
+      }
+    }
+  }
+  return Status(Code::not_found, "no object begins at this offset");
+}
+
+void Log::set_durable(const Object& object, Site site) const {
+  set_flag(object, object_format::durable_flag, site);
+}
+
+void Log::set_invalid(const Object& object, Site site) const {
+  set_flag(object, object_format::invalid_flag, site);
+}
+
+void Log::set_previous(const Object& object, Link link, Site site) const {
+  set_link(object, offsetof(Header, previous), link, site);
+}
+
+void Log::set_next(const Object& object, Link link, Site site) const {
+  set_link(object, offsetof(Header, next), link, site);
+}
+
+void Log::set_flag(const Object& object, std::uint64_t flag, Site site) const {
+  std::uint64_t& word = object.word_at(offsetof(Header, state));
+  std::atomic_ref(word).store(object_format::state_word(object.segment(), object.flags() | flag),
+                              std::memory_order_release);
+  host_.flush(object_bytes(word), site);
+}
+
+void Log::set_link(const Object& object, std::size_t place, Link link, Site site) const {
+  std::uint64_t& word = object.word_at(place);
+  std::atomic_ref(word).store(object_format::link_word(link, object.segment()),
+                              std::memory_order_release);
+  host_.flush(object_bytes(word), site);
+}
+
+LogUsage Log::usage() const {
+  return {total_bytes_,   held_bytes_,      appended_bytes_,
+          reserve_bytes_, segments_.size(), dead_.size()};
+}
+
+void Log::recount() {
+  appended_bytes_ = 0;
+  for (const auto& [offset, segment] : segments_) {
+    appended_bytes_ += segment.used_bytes;
+  }
+}
+
+}  // namespace remora::kv

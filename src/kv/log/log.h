@@ -1,0 +1,202 @@
+// Log: the objects of a store in persistent memory, one behind the other in segments. A segment is
+// one object of the pool; the superblock (root "store") says which there are. Every engine keeps
+// its objects here; what they mean, and which of them are the newest, is the engine's business.
+//
+// WHAT IS FOUND AGAIN. append() flushes header and key. An object is acknowledged only after a
+// ticket that was drawn behind it is persistent (seal(), or any later drain of the same host). Then
+// recovery finds it, on every medium:
+//  - Within a segment objects are handed out in order, and each is flushed before the next is
+//    handed out. So the ticket of an object covers the headers of all objects before it in its
+//    segment: the walk from the start of the segment meets no hole on its way there. This holds on
+//    page media too, where pages reach the disk in any order before the commit: holes are possible
+//    only behind everything that was acknowledged.
+//  - The transaction that opened the segment was drained before the first object in it. A ticket
+//    that is persistent has all earlier ones persistent.
+//  - The walk ends at the first header whose checksum or segment number is wrong. What lies behind,
+//    complete or not, was never acknowledged, and is dead: a recovered segment is never appended
+//    to again, so that nothing can bridge the hole; and its number never comes again.
+//
+// DATA POOLS. Segments belong to a data pool: the current one, and, while the cleaner works, the
+// next one. end_old_pool() ends all segments of the old with one word. A cut in the middle of a
+// cleaning leaves both alive: recovery gives the objects of both, the same object possibly twice
+// (same key, same sequence).
+//
+// One thread, that of the host's loop; host and pool outlive the log, and nothing else changes the
+// root "store". append, at, find and the setters do not allocate unless they fail; opening a
+// segment does. Nothing blocks on cache-line media. On page media opening a segment blocks only
+// when the pool's log is full, or when all free space waits for a commit; create and recover block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "host/host.h"
+#include "kv/log/object.h"
+#include "kv/log/object_format.h"
+#include "kv/log/store_format.h"
+#include "pmem/pool.h"
+
+namespace remora::kv {
+
+struct LogOptions {
+  std::string_view engine;          // 1 to 32 bytes; a store is opened by the engine that made it
+  std::uint64_t segment_bytes = 0;  // of a new store; 0: by the size of the pool
+};
+
+enum class DataPool : std::uint8_t {
+  current,
+  next,  // from begin_new_pool() to end_old_pool()
+};
+
+// Whether an append may take the space that is kept back for the cleaner.
+enum class Reserve : std::uint8_t { keep, may_use };
+
+struct NewObject {
+  ConstBytes key;
+  std::uint32_t value_bytes = 0;
+  Kind kind = Kind::value;
+  std::uint32_t checksum = 0;  // object_format::object_checksum
+  std::uint64_t sequence = 0;
+  Link previous = {};
+  std::uint64_t flags = 0;  // object_format::durable_flag, for a tombstone or a copy
+};
+
+struct Placed {
+  Offset offset = 0;
+  std::uint64_t size_bytes = 0;
+  Bytes value;  // undefined bytes, to be filled
+};
+
+struct Segment {
+  SegmentNumber number = 0;
+  Offset offset = 0;
+  std::uint64_t data_pool = 0;
+  std::uint64_t capacity_bytes = 0;
+  std::uint64_t used_bytes = 0;  // up to the end of its last object
+  std::uint32_t slot = 0;
+};
+
+struct LogUsage {
+  std::uint64_t total_bytes = 0;     // that segments can have
+  std::uint64_t segment_bytes = 0;   // what segments have, dead ones too
+  std::uint64_t appended_bytes = 0;  // what objects in live segments take
+  std::uint64_t reserve_bytes = 0;
+  std::uint64_t segments = 0;  // live
+  std::uint64_t dead_segments = 0;
+};
+
+class Log {
+ public:
+  // Told of every object that recovery finds: segments in order of their numbers, and in each from
+  // its start. Header and key are as they were appended; the value is whatever the medium has. The
+  // order of versions is that of their sequence numbers.
+  using Visitor = std::function<void(const Object&)>;
+
+  // A new store in the pool. already_exists when it has one.
+  static Result<std::unique_ptr<Log>> create(const Host& host, Pool& pool,
+                                             const LogOptions& options);
+  // The store that is there; not_found when there is none, damaged when the superblock is, and
+  // invalid_argument when another engine made it. Frees dead segments and empty ones. It may be cut
+  // at any point and be called again.
+  static Result<std::unique_ptr<Log>> recover(const Host& host, Pool& pool,
+                                              const LogOptions& options, const Visitor& visitor);
+
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  // Space for an object, its header and its key, which are flushed; the caller drains, or seals.
+  // The flags are those given. invalid_argument for impossible sizes; no_space when the pool is
+  // full, but for the reserve.
+  Result<Placed> append(const NewObject& object, DataPool pool = DataPool::current,
+                        Reserve reserve = Reserve::keep, Site site = Site::current());
+  // The ticket for everything appended and set before.
+  Ticket seal(Site site = Site::current()) const { return host_.drain(site); }
+
+  // The object at an offset that this log gave out and that is still in a live or dead segment.
+  Object at(Offset offset) const { return Object(base_ + offset, offset); }
+  // The same for an offset that comes from outside, or from a link that recovery found: not_found
+  // when no segment has an object there. An offset inside of a value whose bytes look like an
+  // object is not noticed: who grants space remembers what it granted.
+  Result<Object> find(Offset offset) const;
+
+  // One word each, stored atomically and flushed; the caller drains.
+  void set_durable(const Object& object, Site site = Site::current()) const;
+  void set_invalid(const Object& object, Site site = Site::current()) const;
+  void set_previous(const Object& object, Link link, Site site = Site::current()) const;
+  void set_next(const Object& object, Link link, Site site = Site::current()) const;
+
+  // --- Cleaning.
+  // From now on appends may go to the next data pool too. Requires that none is under way.
+  void begin_new_pool();
+  bool cleaning() const { return cleaning_; }
+  // All segments of the current data pool are dead once the ticket is persistent, all together; the
+  // next one is the current one. Their space stays until free_dead().
+  Result<Ticket> end_old_pool();
+  // Gives up a cleaning: both data pools live on as the current one.
+  void keep_both_pools();
+  // Frees up to `most` dead segments, when no peer can still read or write them, and says how many
+  // remain. The space is used again when the pool's log lets it go.
+  Result<std::size_t> free_dead(std::size_t most);
+
+  // The live segments of a data pool, in the order of their numbers. Replaces the content of `out`.
+  void list(DataPool pool, std::vector<Segment>& out) const;
+  // The offsets of all objects in a segment, first to last; a cleaner walks them from the end.
+  // Replaces the content of `out`, which may be used again and again.
+  void collect(const Segment& segment, std::vector<Offset>& out) const;
+
+  // What appends that keep the reserve leave free for the cleaner: two segments unless told.
+  void set_reserve(std::uint64_t reserve_bytes) { reserve_bytes_ = reserve_bytes; }
+
+  LogUsage usage() const;
+  std::uint64_t segment_bytes() const { return segment_bytes_; }
+
+ private:
+  Log(const Host& host, Pool& pool, Offset superblock, const store_format::Head& head);
+
+  static Result<store_format::Head> plan(Pool& pool, const LogOptions& options);
+  static Status verify(Pool& pool, Offset superblock, const LogOptions& options,
+                       store_format::Head& head);
+
+  Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
+  Result<Segment*> open_segment(std::uint64_t size_bytes, std::uint64_t data_pool, Reserve reserve);
+  void set_flag(const Object& object, std::uint64_t flag, Site site) const;
+  void set_link(const Object& object, std::size_t place, Link link, Site site) const;
+  Offset slot_place(std::uint32_t slot) const {
+    return store_format::slot_place(superblock_, slot);
+  }
+  std::uint64_t data_pool_of(DataPool pool) const {
+    return data_pool_ + (pool == DataPool::next ? 1 : 0);
+  }
+
+  Status load_segments();
+  Segment slot_at(std::uint32_t slot) const;
+  void add_segment(const Segment& segment, std::uint64_t first_live);
+  void visit_all(const Visitor& visitor);
+  Status skip_numbers();
+  // After segments have gone or come with content.
+  void recount();
+
+  const Host host_;
+  Pool& pool_;
+  std::byte* const base_;  // of the pool
+  const Offset superblock_;
+  const std::uint64_t segment_bytes_;
+  std::uint64_t total_bytes_ = 0;
+  std::uint64_t reserve_bytes_;
+  std::uint64_t held_bytes_ = 0;  // by segments, live and dead
+  std::uint64_t appended_bytes_ = 0;
+  SegmentNumber next_number_ = 1;
+  std::uint64_t data_pool_ = 1;  // the current one
+  bool cleaning_ = false;
+  Segment* open_[2] = {nullptr, nullptr};  // where the next object goes, by DataPool
+  std::map<Offset, Segment> segments_;     // live ones
+  std::vector<Segment> dead_;
+  std::vector<std::uint32_t> free_slots_;
+};
+
+}  // namespace remora::kv

@@ -1,0 +1,101 @@
+// Data pools that come and go: the log's part of cleaning.
+#include <algorithm>
+
+#include "kv/log/log.h"
+#include "kv/log/log_walk.h"
+
+namespace remora::kv {
+
+using store_format::Marks;
+using store_format::Slot;
+
+namespace {
+
+// So many fit one transaction with room to spare.
+constexpr std::size_t most_freed_together = 8;
+
+constexpr std::size_t current = static_cast<std::size_t>(DataPool::current);
+constexpr std::size_t next = static_cast<std::size_t>(DataPool::next);
+
+}  // namespace
+
+void Log::begin_new_pool() {
+  REMORA_CHECK(!cleaning_, "a cleaning is under way");
+  cleaning_ = true;
+}
+
+void Log::keep_both_pools() {
+  REMORA_CHECK(cleaning_, "no cleaning is under way");
+  open_[current] = open_[next] != nullptr ? open_[next] : open_[current];
+  open_[next] = nullptr;
+  ++data_pool_;
+  cleaning_ = false;
+}
+
+// One word ends them all. A record that frees one of them comes later in the pool's log, so that no
+// cut finds some of them freed and others alive.
+Result<Ticket> Log::end_old_pool() {
+  REMORA_CHECK(cleaning_, "no cleaning is under way");
+  Transaction transaction;
+  const Offset mark = superblock_ + store_format::marks_begin + offsetof(Marks, first_live);
+  const Status status = transaction.set(mark, data_pool_ + 1);
+  REMORA_CHECK(status.ok(), "one word fits a transaction");
+  Result<Ticket> ticket = pool_.commit(transaction);
+  if (!ticket.ok()) {
+    return ticket;
+  }
+  std::erase_if(segments_, [this](const auto& entry) {
+    const bool old = entry.second.data_pool <= data_pool_;
+    if (old) {
+      dead_.push_back(entry.second);
+    }
+    return old;
+  });
+  recount();
+  open_[current] = open_[next];
+  open_[next] = nullptr;
+  ++data_pool_;
+  cleaning_ = false;
+  return ticket;
+}
+
+Result<std::size_t> Log::free_dead(std::size_t most) {
+  for (std::size_t left = std::min(most, dead_.size()); left > 0;) {
+    const std::size_t count = std::min(left, most_freed_together);
+    Transaction transaction;
+    for (const Segment& segment : std::span(dead_).last(count)) {
+      Status status = transaction.free(segment.offset);
+      status = status.ok() ? transaction.set(slot_place(segment.slot) + offsetof(Slot, number), 0)
+                           : status;
+      REMORA_CHECK(status.ok(), "a few segments fit one transaction");
+    }
+    if (Result<Ticket> ticket = pool_.commit(transaction); !ticket.ok()) {
+      return ticket.status();
+    }
+    for (const Segment& segment : std::span(dead_).last(count)) {
+      held_bytes_ -= segment.capacity_bytes;
+      free_slots_.push_back(segment.slot);
+    }
+    dead_.resize(dead_.size() - count);
+    left -= count;
+  }
+  return dead_.size();
+}
+
+void Log::list(DataPool pool, std::vector<Segment>& out) const {
+  out.clear();
+  for (const auto& [offset, segment] : segments_) {
+    if ((segment.data_pool > data_pool_) == (pool == DataPool::next)) {
+      out.push_back(segment);
+    }
+  }
+  std::ranges::sort(out, {}, &Segment::number);
+}
+
+void Log::collect(const Segment& segment, std::vector<Offset>& out) const {
+  out.clear();
+  walk(base_, segment, segment.used_bytes,
+       [&out](const Object& object) { out.push_back(object.offset()); });
+}
+
+}  // namespace remora::kv

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "kv/log/log_fixture.h"
+
+namespace remora::kv {
+namespace {
+
+class LogClean : public LogTest {
+ protected:
+  // Appends a copy of the object to the next data pool.
+  Placed copy(Offset offset) {
+    const Object object = log_->at(offset);
+    NewObject again = new_object(object.key(), object.value(), object.sequence());
+    Result<Placed> placed = log_->append(again, DataPool::next, Reserve::may_use);
+    REMORA_CHECK(placed.ok(), "there is room");
+    std::ranges::copy(object.value(), placed->value.begin());
+    region_.flush(placed->value);
+    return *placed;
+  }
+  std::string in_reverse(DataPool pool) {
+    std::string text;
+    std::vector<Segment> segments;
+    std::vector<Offset> offsets;
+    log_->list(pool, segments);
+    std::ranges::reverse(segments);
+    for (const Segment& segment : segments) {
+      log_->collect(segment, offsets);
+      std::ranges::reverse(offsets);
+      for (const Offset offset : offsets) {
+        text += (text.empty() ? "" : " ") + std::string(as_text(log_->at(offset).key()));
+      }
+    }
+    return text;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(media, LogClean, both_media(), granularity_name);
+
+TEST_P(LogClean, objects_are_met_from_the_end) {
+  put("a", std::string(6000, 'x'));
+  put("b", std::string(6000, 'x'));
+  put("c", std::string(6000, 'x'));
+  put("d", "1");
+  EXPECT_EQ(log_->usage().segments, 2u);
+  EXPECT_EQ(in_reverse(DataPool::current), "d c b a");
+  EXPECT_EQ(in_reverse(DataPool::next), "");
+}
+
+TEST_P(LogClean, both_pools_take_objects_until_the_old_one_ends) {
+  const Placed a = put("a", "1");
+  log_->begin_new_pool();
+  copy(a.offset);
+  put("b", "2");
+  put("c", "3", DataPool::next);
+  EXPECT_EQ(in_reverse(DataPool::current), "b a");
+  EXPECT_EQ(in_reverse(DataPool::next), "c a");
+  ASSERT_TRUE(log_->end_old_pool().ok());
+  EXPECT_EQ(in_reverse(DataPool::current), "c a");
+  EXPECT_EQ(log_->find(a.offset).code(), Code::not_found);
+  EXPECT_EQ(log_->usage().dead_segments, 1u);
+  EXPECT_EQ(as_text(log_->at(a.offset).key()), "a");  // peers may still read it
+}
+
+TEST_P(LogClean, the_old_pool_is_dead_after_a_cut) {
+  put("a", "1");
+  log_->begin_new_pool();
+  put("b", "2", DataPool::next);
+  const Result<Ticket> ticket = log_->end_old_pool();
+  ASSERT_TRUE(ticket.ok() && pool_->wait(*ticket).ok());
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(keys(), "b");
+  EXPECT_EQ(log_->usage().segments, 1u);
+  EXPECT_EQ(log_->usage().dead_segments, 0u);
+}
+
+TEST_P(LogClean, a_cut_in_its_middle_leaves_both_pools) {
+  const Placed a = put("a", "1");
+  log_->begin_new_pool();
+  copy(a.offset);
+  put("b", "2");
+  seal();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(keys(), "a b a");
+  log_->begin_new_pool();
+  put("c", "3", DataPool::next);
+  ASSERT_TRUE(log_->end_old_pool().ok());
+  seal();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(keys(), "c");
+}
+
+TEST_P(LogClean, space_comes_back_when_the_dead_are_freed) {
+  for (int round = 0; round < 20; ++round) {
+    while (try_put("key", std::string(5000, 'x')).ok()) {
+    }
+    const std::uint64_t full = log_->usage().segment_bytes;
+    log_->begin_new_pool();
+    put("kept", "1", DataPool::next, Reserve::may_use);
+    ASSERT_TRUE(log_->end_old_pool().ok());
+    EXPECT_EQ(try_put("key", std::string(50'000, 'x')).code(), Code::no_space);
+    std::size_t remaining = log_->usage().dead_segments;
+    EXPECT_GT(remaining, 10u);
+    while (remaining > 0) {
+      const Result<std::size_t> left = log_->free_dead(3);
+      ASSERT_TRUE(left.ok());
+      EXPECT_EQ(*left, remaining - std::min<std::size_t>(3, remaining));
+      remaining = *left;
+    }
+    EXPECT_EQ(log_->usage().segment_bytes, log_->segment_bytes());
+    EXPECT_GT(full, log_->segment_bytes());
+  }
+  seal();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(keys(), "kept");
+}
+
+TEST_P(LogClean, given_up_leaves_both_pools_as_one) {
+  const Placed a = put("a", "1");
+  log_->begin_new_pool();
+  copy(a.offset);
+  log_->keep_both_pools();
+  put("b", "2");
+  EXPECT_EQ(in_reverse(DataPool::current), "b a a");
+  log_->begin_new_pool();
+  put("c", "3", DataPool::next);
+  ASSERT_TRUE(log_->end_old_pool().ok());
+  EXPECT_EQ(in_reverse(DataPool::current), "c");
+}
+
+TEST_P(LogClean, a_damaged_object_ends_the_collection) {
+  const Placed a = put("a", "1");
+  put("b", "2");
+  region_.bytes()[a.offset] ^= std::byte{1};
+  std::vector<Segment> segments;
+  std::vector<Offset> offsets;
+  log_->list(DataPool::current, segments);
+  log_->collect(segments.front(), offsets);
+  EXPECT_TRUE(offsets.empty());
+}
+
+}  // namespace
+}  // namespace remora::kv

@@ -1,0 +1,65 @@
+// The superblock of a store: the object that the root "store" leads to. docs/formats/store.md is
+// its document.
+//
+//   head (64 B, never changes) | first live pool, next number, zeros (64 B) | slots
+//
+// All words behind the head change by transactions of the pool alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "kv/log/object_format.h"
+#include "pmem/pool_format.h"
+
+namespace remora::kv::store_format {
+
+inline constexpr std::string_view root_name = "store";
+inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'S', 'T'};
+inline constexpr std::uint32_t version = 1;
+
+struct Head {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t slot_count;
+  std::array<char, 32> engine;  // padded with zeros
+  std::uint64_t segment_bytes;  // of an ordinary segment
+  std::uint32_t reserved;       // zero
+  std::uint32_t checksum;       // crc32c of the bytes before it
+};
+static_assert(sizeof(Head) == 64 && std::has_unique_object_representations_v<Head>);
+static_assert(offsetof(Head, engine) == 16 && offsetof(Head, checksum) == 60);
+
+struct Marks {
+  std::uint64_t first_live;  // segments of data pools below this one are dead
+  SegmentNumber next_number;
+  std::array<std::uint64_t, 6> reserved;  // zero
+};
+static_assert(sizeof(Marks) == 64);
+
+// A segment; free when the number is 0, and then the rest has no meaning.
+struct Slot {
+  SegmentNumber number;
+  Offset offset;
+  std::uint64_t data_pool;  // 1, 2, ...: which data pool it belongs to
+  std::uint64_t reserved;   // zero
+};
+static_assert(sizeof(Slot) == 32);
+
+inline constexpr std::uint64_t marks_begin = sizeof(Head);
+inline constexpr std::uint64_t slots_begin = marks_begin + sizeof(Marks);
+
+constexpr std::uint64_t superblock_bytes(std::uint64_t slot_count) {
+  return slots_begin + slot_count * sizeof(Slot);
+}
+constexpr Offset slot_place(Offset superblock, std::uint64_t index) {
+  return superblock + slots_begin + index * sizeof(Slot);
+}
+
+// Recovery begins that far above the number that it found. A segment may have been filled although
+// the cut took the record that opened it: its number must not come again. There are fewer of those
+// than the pool's log has slots.
+inline constexpr SegmentNumber numbers_skipped = SegmentNumber{1} << 16;
+
+}  // namespace remora::kv::store_format

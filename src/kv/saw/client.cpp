@@ -1,0 +1,25 @@
+#include "kv/saw/client.h"
+
+#include "kv/saw/faults.h"
+
+namespace remora::kv::saw {
+
+Task<Status> SawClient::put(ConstBytes key, ConstBytes value, PutOptions) {
+  REMORA_CO_TRY(check_put(key, value));
+  const Credit credit = co_await enter();
+  const Buffer buffer = co_await fill(value);
+  rpc::CallSlot slot = co_await caller().slot();
+
+  const Result<PutReply> granted = co_await ask_for_space(slot, key, value, 0);
+  if (!granted.ok()) {
+    co_return granted.status();
+  }
+  if (host().faults().planted(faults::send_before_write)) {
+    REMORA_CO_TRY(co_await persist(slot, *granted));
+    co_return co_await write(buffer, value.size(), in_pool(granted->value_offset));
+  }
+  REMORA_CO_TRY(co_await write(buffer, value.size(), in_pool(granted->value_offset)));
+  co_return co_await persist(slot, *granted);
+}
+
+}  // namespace remora::kv::saw

@@ -1,0 +1,154 @@
+// The store contract. An engine is two halves behind it: a StoreClient, whose operations are flows
+// (one coroutine each, which reads like the figure in its paper), and a StoreServer, which answers
+// what the flows ask and works in the background. Every engine declares its promise (Engine); the
+// same checkers hold it to that.
+//
+// Keys have 1 byte to 1 KB, values 0 bytes to 16 MB. What cannot be done is a typed failure:
+//   invalid_argument  key or value of an impossible size
+//   not_found         no such key
+//   no_space          the pool is full, or the caller's buffer is too small for the value
+//   closed            the server is gone, or has disconnected this client
+//   timed_out         no answer, or one that came too late: a put may or may not have happened
+//
+// Pipelining is having several operations in flight: a client takes as many as
+// ClientOptions::in_flight, and lets more wait. Operations of one client that overlap are in no
+// order; one that is started after another's end comes after it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/faults.h"
+#include "base/result.h"
+#include "fabric/queue_pair.h"
+#include "host/host.h"
+#include "kv/limits.h"
+#include "kv/promise.h"
+#include "pmem/pool.h"
+#include "runtime/task.h"
+
+namespace remora::kv {
+
+enum class Durability : std::uint8_t {
+  standard,    // what the engine promises by itself
+  persistent,  // acknowledged means persistent
+};
+
+struct PutOptions {
+  Durability durability = Durability::standard;
+};
+
+// Where a scan goes on; 0 is the beginning, and, when returned, the end.
+using ScanCursor = std::uint64_t;
+
+class ScanSink {
+ public:
+  virtual ~ScanSink() = default;
+  // A key that the store holds. Its bytes are there until this returns.
+  virtual void key(ConstBytes key) = 0;
+};
+
+// The client half. One thread, that of its loop. It is destroyed when no operation is in flight.
+class StoreClient {
+ public:
+  virtual ~StoreClient() = default;
+
+  // Key and value are the caller's until the flow ends.
+  virtual Task<Status> put(ConstBytes key, ConstBytes value, PutOptions options = {}) = 0;
+
+  // The size of the value, which is copied to `value`. When it does not fit: no_space, and a
+  // message that names the size.
+  virtual Task<Result<std::size_t>> get(ConstBytes key, Bytes value) = 0;
+
+  // Success also when the key was not there.
+  virtual Task<Status> del(ConstBytes key) = 0;
+
+  // Some keys, in no particular order. A key that is there from the first call to the last is given
+  // at least once.
+  virtual Task<Result<ScanCursor>> scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;
+
+  // Why no operation can succeed any more, or success.
+  virtual Status failure() const = 0;
+};
+
+// What two sides tell each other before they can talk, by whatever means the world has.
+struct PeerAddress {
+  fabric::QueuePairAddress queue_pair;
+};
+
+// The server half. One thread, that of its loop; the host and the pool outlive it.
+class StoreServer {
+ public:
+  virtual ~StoreServer() = default;
+
+  // A client that came; its address is answered with the server's for it.
+  virtual Result<PeerAddress> accept(const PeerAddress& client) = 0;
+
+  // Clients that are connected.
+  virtual std::size_t clients() const = 0;
+  // Whether background work is under way or waits (verification, cleaning): a quiet server has all
+  // that was acknowledged persistent.
+  virtual bool busy() const = 0;
+  // Numbers for people and for metrics.
+  struct Counter {
+    std::string_view name;
+    std::uint64_t value = 0;
+  };
+  virtual std::vector<Counter> counters() const = 0;
+};
+
+struct ServerOptions {
+  bool create = false;  // a fresh store in the pool; else the one that is there is recovered
+  std::uint32_t most_clients = 64;
+  std::uint64_t segment_bytes = 0;             // of the log; 0: by the size of the pool
+  std::uint64_t expected_keys = 1024;          // to begin with; the index grows
+  std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
+  std::uint32_t clean_at_percent = 75;         // of the log's space in use
+  // How long a client may take to follow a change that all must know of, before it is disconnected.
+  std::uint64_t client_timeout_ns = 1'000'000'000;
+  fabric::ConnectOptions connect = {};  // how soon a client that is gone is noticed
+};
+
+struct ClientOptions {
+  std::uint32_t in_flight = 16;
+  std::size_t buffer_bytes = 1 << 20;        // registered memory for values on their way
+  std::uint64_t timeout_ns = 1'000'000'000;  // of a call
+  fabric::ConnectOptions connect = {};
+};
+
+// A client that has its address and waits for the server's.
+class PendingClient {
+ public:
+  virtual ~PendingClient() = default;
+  virtual PeerAddress address() const = 0;
+  // Once. The store is ready for use when the flow ends.
+  virtual Task<Result<std::unique_ptr<StoreClient>>> connect(const PeerAddress& server) = 0;
+};
+
+// An engine, as the product, the harness and the crash world find it.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string_view name() const = 0;   // "efactory"; as --engine has it
+  virtual std::string_view about() const = 0;  // one line
+  virtual Promise promise() const = 0;
+  // What an acknowledged del means, for which no options are given.
+  virtual Durability del_durability() const { return Durability::standard; }
+  virtual const std::vector<const Fault*>& faults() const = 0;
+  virtual Result<std::unique_ptr<StoreServer>> start_server(Host host, Pool& pool,
+                                                            const ServerOptions& options) const = 0;
+  virtual Result<std::unique_ptr<PendingClient>> start_client(
+      Host host, const ClientOptions& options) const = 0;
+};
+
+// All engines, the default first.
+const std::vector<const Engine*>& engines();
+// By name, or a failure that lists the names.
+Result<const Engine*> find_engine(std::string_view name);
+
+}  // namespace remora::kv

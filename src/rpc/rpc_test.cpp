@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "fabric/nic/core/nic.h"
+#include "fabric/nic/wire/sim/profile.h"
+#include "fabric/nic/wire/sim/sim_network.h"
+#include "fabric/nic/wire/sim/sim_wire.h"
+#include "pmem/open_region.h"
+#include "rpc/caller.h"
+#include "rpc/server.h"
+#include "runtime/virtual_loop.h"
+#include "runtime/when_all.h"
+
+namespace remora::rpc {
+namespace {
+
+std::string text_of(ConstBytes bytes) {
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// Answers with the text that it was sent, backwards; some words make it behave in other ways.
+class Backwards final : public Service {
+ public:
+  Reply handle(const Session& session, std::uint32_t call, Kind, ConstBytes request,
+               Bytes body) override {
+    last = session.id;
+    const std::string text = text_of(request);
+    if (text == "refuse") {
+      return Reply::failure(body, Code::not_found, "there is nothing of that name");
+    }
+    if (text == "later") {
+      late_call = call;
+      return {.later = true};
+    }
+    std::copy(request.rbegin(), request.rend(), body.begin());
+    return {.size_bytes = static_cast<std::uint32_t>(request.size())};
+  }
+  Reply written(const Session&, std::uint32_t, Bytes body) override {
+    body[0] = std::byte{'!'};
+    return {.size_bytes = 1};
+  }
+  bool left(const Session&) override {
+    ++gone;
+    return true;
+  }
+
+  SessionId last = 0;
+  std::uint32_t late_call = 0;
+  int gone = 0;
+};
+
+struct Machine {
+  Machine(VirtualLoop& loop, fabric::nic::SimNetwork& network)
+      : wire(network.add_node()), dma(), nic(loop, wire, dma, {.keys = network_keys()}) {}
+  static fabric::nic::Keys network_keys() { return fabric::nic::Keys::from_system(); }
+
+  fabric::nic::SimWire& wire;
+  fabric::nic::PlainDma dma;
+  fabric::nic::Nic nic;
+};
+
+class RpcTest : public testing::Test {
+ protected:
+  RpcTest()
+      : network_(loop_, *fabric::nic::load_nic_profile("connectx-5"),
+                 *fabric::nic::load_memory_profile("dram"), Random(1)),
+        near_(loop_, network_),
+        far_(loop_, network_) {
+    loop_.add_cores(1);
+    server_ = Server::create(Host(loop_, far_.nic), service_, {}).value();
+    caller_ = connected();
+  }
+
+  std::unique_ptr<Caller> connected(const CallerOptions& options = {}) {
+    std::unique_ptr<Caller> caller = Caller::create(Host(loop_, near_.nic), options).value();
+    const fabric::QueuePairAddress server = server_->accept(caller->address()).value();
+    EXPECT_TRUE(caller->connect(server, {.timeout_ns = 100'000}).ok());
+    return caller;
+  }
+
+  static Task<std::string> say(Caller& caller, std::string text) {
+    CallSlot slot = co_await caller.slot();
+    std::memcpy(slot.request().data(), text.data(), text.size());
+    const Result<ConstBytes> reply = co_await caller.call(slot, 7, text.size());
+    co_return reply.ok() ? text_of(*reply)
+                         : std::string(to_string(reply.status().code())) + ": " +
+                               std::string(reply.status().message());
+  }
+
+  VirtualLoop loop_{{.seed = 1}};
+  fabric::nic::SimNetwork network_;
+  Machine near_;
+  Machine far_;
+  Backwards service_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<Caller> caller_;
+};
+
+TEST_F(RpcTest, answers) {
+  EXPECT_EQ(loop_.block_on(say(*caller_, "remora")), "aromer");
+}
+
+TEST_F(RpcTest, answers_more_calls_than_there_are_slots) {
+  std::vector<Task<std::string>> calls;
+  for (int i = 0; i < 200; ++i) {
+    calls.push_back(say(*caller_, "ab"));
+  }
+  for (Task<std::string>& call : calls) {
+    EXPECT_EQ(loop_.run_until(call), RunState::finished);
+    EXPECT_EQ(call.take(), "ba");
+  }
+}
+
+TEST_F(RpcTest, brings_the_failure_that_the_service_answered) {
+  EXPECT_EQ(loop_.block_on(say(*caller_, "refuse")), "not_found: there is nothing of that name");
+  EXPECT_EQ(loop_.block_on(say(*caller_, "ok")), "ko");
+}
+
+TEST_F(RpcTest, answers_later_when_the_service_says_so) {
+  Task<std::string> call = say(*caller_, "later");
+  (void)loop_.run_for(50'000);
+  EXPECT_FALSE(call.finished());
+  server_->answer(service_.last, service_.late_call, {}, std::as_bytes(std::span("now", 3)));
+  EXPECT_EQ(loop_.block_on(std::move(call)), "now");
+}
+
+TEST_F(RpcTest, fails_a_call_that_nobody_answers) {
+  EXPECT_EQ(loop_.block_on(say(*caller_, "later")), "timed_out: the server did not answer in time");
+  EXPECT_EQ(loop_.block_on(say(*caller_, "ok")), "timed_out: the server did not answer in time");
+}
+
+TEST_F(RpcTest, tells_a_client_that_it_was_disconnected) {
+  loop_.block_on(say(*caller_, "ab"));
+  server_->disconnect(service_.last);
+  const std::string outcome = loop_.block_on(say(*caller_, "ok"));
+  EXPECT_TRUE(outcome.starts_with("closed")) << outcome;
+  EXPECT_EQ(service_.gone, 1);
+  EXPECT_EQ(server_->clients(), 0u);
+  EXPECT_EQ(loop_.block_on(say(*connected(), "again")), "niaga");
+}
+
+TEST_F(RpcTest, notices_that_a_client_went) {
+  loop_.block_on(say(*caller_, "ab"));
+  caller_.reset();
+  EXPECT_EQ(server_->clients(), 1u);
+  // Nothing tells a network that a peer went; what is sent to it does.
+  EXPECT_TRUE(server_->notify(service_.last, 1, {}).ok());
+  (void)loop_.run_for(2'000'000'000);
+  EXPECT_EQ(server_->clients(), 0u);
+  EXPECT_EQ(service_.gone, 1);
+}
+
+TEST_F(RpcTest, carries_notices) {
+  std::map<Kind, std::string> notices;
+  caller_->on_notice([&](Kind kind, ConstBytes body) { notices[kind] = text_of(body); });
+  loop_.block_on(say(*caller_, "ab"));
+  EXPECT_TRUE(server_->notify(service_.last, 3, std::as_bytes(std::span("hear", 4))).ok());
+  (void)loop_.run_for(100'000);
+  EXPECT_EQ(notices[3], "hear");
+  EXPECT_EQ(loop_.block_on(say(*caller_, "ab")), "ba");
+}
+
+TEST_F(RpcTest, charges_the_core_and_answers_when_it_has_spent_that) {
+  caller_.reset();
+  server_.reset();
+  server_ =
+      Server::create(Host(loop_, far_.nic, nullptr, Faults(), {.request_ns = 70'000}), service_, {})
+          .value();
+  caller_ = connected();
+  const std::uint64_t start_ns = loop_.now_ns();
+  Task<std::string> first = say(*caller_, "ab");
+  Task<std::string> second = say(*caller_, "cd");
+  EXPECT_EQ(loop_.block_on(std::move(first)), "ba");
+  EXPECT_GE(loop_.now_ns() - start_ns, 70'000u);
+  EXPECT_EQ(loop_.block_on(std::move(second)), "dc");
+  EXPECT_GE(loop_.now_ns() - start_ns, 140'000u);
+}
+
+}  // namespace
+}  // namespace remora::rpc

@@ -1,0 +1,169 @@
+// Server: the answering side of the RPC. It has one queue pair and one protection domain for each
+// client, takes requests in batches from one completion queue, and lets a Service answer them.
+//
+// The service's functions are plain: they return a reply and a ticket. The reply leaves when the
+// ticket is persistent and, in virtual time, when the core has done what it was charged for: at
+// once on byte and cache-line media in real time, after the group commit on page media. Replies do
+// not wait for each other.
+//
+// A client that sends nonsense, or more than it was told it may, is disconnected. One thread, the
+// loop's; nothing is allocated while requests flow. Host and service outlive it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/device.h"
+#include "host/host.h"
+#include "rpc/message.h"
+#include "runtime/poller.h"
+
+namespace remora::rpc {
+
+using SessionId = std::uint64_t;  // never used twice
+
+struct ServerOptions {
+  std::uint32_t most_clients = 64;
+  // Requests that a client may have in flight: its receive regions.
+  std::uint32_t receives = 16;
+  // Requests that one poll takes. A design that handles them one by one has 1.
+  std::uint32_t batch = 32;
+  std::uint32_t request_bytes = 2048;
+  std::uint32_t reply_bytes = 4096;
+  std::uint32_t notices = 4;  // for each client, on their way
+  fabric::ConnectOptions connect = {};
+};
+
+// What the service answers.
+struct Reply {
+  Code code = Code::ok;
+  std::uint32_t size_bytes = 0;  // of the body
+  Ticket ticket = {};
+  bool later = false;  // not now: the service calls Server::answer when it is time
+
+  static Reply failure(Bytes body, Code code, std::string_view message);
+};
+
+// One client. Its domain is where the service registers what the client may reach.
+struct Session {
+  SessionId id = 0;
+  fabric::ProtectionDomain* domain = nullptr;
+  fabric::QueuePair* queue_pair = nullptr;
+};
+
+class Service {
+ public:
+  virtual ~Service() = default;
+  // A request. Its body comes from outside and may be anything; it stays until this returns. The
+  // reply's body is written to `body`.
+  virtual Reply handle(const Session& session, std::uint32_t call, Kind kind, ConstBytes request,
+                       Bytes body) = 0;
+  // A WRITE with IMM: all that it and the WRITEs before it wrote is visible. Answered like a
+  // request; `call` is the immediate.
+  virtual Reply written(const Session&, std::uint32_t /*call*/, Bytes body) {
+    return Reply::failure(body, Code::invalid_argument, "no WRITE with IMM is expected here");
+  }
+  // A client has come; a failure turns it away. And it has gone: what it was granted may still be
+  // written until queue_pair->quiet(); the session's objects are destroyed when this has returned
+  // true, which is asked again until then.
+  virtual Status joined(const Session&) { return {}; }
+  virtual bool left(const Session&) { return true; }
+};
+
+class Server final : private Poller {
+ public:
+  static Result<std::unique_ptr<Server>> create(const Host& host, Service& service,
+                                                const ServerOptions& options);
+  ~Server() override;
+
+  // A client that came, by its queue pair's address; the answer is the one that serves it.
+  Result<fabric::QueuePairAddress> accept(const fabric::QueuePairAddress& client);
+  // The client finds its queue pair gone, and `left` is called in the next turn.
+  void disconnect(SessionId session);
+  std::size_t clients() const { return live_; }
+
+  // A message that nobody asked for; no_space while too many are on their way, not_found when the
+  // client is gone.
+  Status notify(SessionId session, Kind kind, ConstBytes body);
+  // The answer to a request that was to come later; nothing happens when the client is gone.
+  void answer(SessionId session, std::uint32_t call, const Reply& reply, ConstBytes body);
+
+  // Calls visit(session) for each client that is connected.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const std::unique_ptr<Client>& client : clients_) {
+      if (client && client->state == State::connected) {
+        visit(client->session);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_batch = 64;
+  enum class State : std::uint8_t { connected, leaving };
+  struct Client {
+    Session session;
+    std::unique_ptr<fabric::ProtectionDomain> domain;
+    std::vector<std::byte> request_memory;
+    std::vector<std::byte> reply_memory;
+    std::unique_ptr<fabric::MemoryRegion> requests;
+    std::unique_ptr<fabric::MemoryRegion> replies;
+    std::unique_ptr<fabric::QueuePair> queue_pair;
+    std::uint64_t unused = 0;   // buffers for messages to it, a bit for each
+    std::uint32_t notices = 0;  // on their way
+    State state = State::connected;
+  };
+  // A reply that is not to leave yet.
+  struct Waiting {
+    SessionId session;
+    std::uint32_t buffer;
+    std::uint32_t size_bytes;  // with its head
+    Ticket ticket;
+    std::uint64_t due_ns;
+  };
+  // An event, where nothing happens without one.
+  class Kick final : public Timer {
+   public:
+    void expire() override {}
+  };
+
+  Server(const Host& host, Service& service, const ServerOptions& options);
+
+  bool poll() override;
+  bool arm_wake() override { return waiting_.empty() && leaving_ == 0; }
+  bool take_requests();
+  bool take_sent();
+  void handle(Client& client, const fabric::WorkCompletion& completion);
+  void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
+  bool send_waiting();
+  void send(Client& client, std::uint32_t buffer, std::uint32_t size_bytes);
+  Status post_receive(Client& client, std::uint32_t receive);
+  std::uint32_t take_buffer(Client& client);
+  Bytes body_of(Client& client, std::uint32_t buffer);
+  void drop(Client& client);
+  bool let_go();
+  Client* find(SessionId session);
+  std::size_t request_stride() const { return head_bytes + options_.request_bytes; }
+  std::size_t reply_stride() const { return head_bytes + options_.reply_bytes; }
+
+  Host host_;
+  Service& service_;
+  const ServerOptions options_;
+  std::unique_ptr<fabric::CompletionQueue> receives_;
+  std::unique_ptr<fabric::CompletionQueue> sends_;
+  std::vector<std::unique_ptr<Client>> clients_;  // by place; the session id names place and round
+  std::uint64_t rounds_ = 0;
+  std::size_t live_ = 0;
+  std::size_t leaving_ = 0;
+  std::vector<Waiting> waiting_;
+  // What polls fill. The second is filled while the first is gone through.
+  std::array<fabric::WorkCompletion, most_batch> requests_;
+  std::array<fabric::WorkCompletion, most_batch> sent_;
+  Kick kick_;
+};
+
+}  // namespace remora::rpc
