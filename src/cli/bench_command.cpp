@@ -1,4 +1,5 @@
-// remora bench nic: what the fabric's operations cost here, or by a hardware profile.
+// remora bench: what the operations of stores, and with `nic` those of the fabric, cost here or by
+// a hardware profile.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/nic_bench/nic_bench.h"
+#include "cli/store_bench/command.h"
 #include "cli/validators.h"
 
 namespace remora::cli {
@@ -69,6 +71,10 @@ int bench_nic(const BenchNicArguments& arguments) {
   if (!report.ok()) {
     return fail(report.status());
   }
+  if (options.wire == "mapped") {
+    fmt::print(stderr, "bench nic: {} requests short-cut, {} by the rings\n",
+               report->requests_short_cut, report->requests_by_wire);
+  }
   arguments.json ? print_report(options, *report) : print_table(options, *report);
   return exit_kept;
 }
@@ -76,12 +82,16 @@ int bench_nic(const BenchNicArguments& arguments) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, int& exit_status) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure, or model by a hardware profile");
-  bench->require_subcommand(1);
+  CLI::App* bench =
+      app.add_subcommand("bench", "Measure a store, or model one by hardware profiles");
+  bench->require_subcommand(0, 1);
+  add_store_bench(*bench, exit_status);
   CLI::App* command = bench->add_subcommand("nic", "Operations of the fabric between two devices");
   const auto arguments = std::make_shared<BenchNicArguments>();
   NicBenchOptions& options = arguments->options;
-  command->add_option("--wire", options.wire, "ring (two processes, measured) or sim (modelled)")
+  command
+      ->add_option("--wire", options.wire,
+                   "ring or mapped (two processes, measured) or sim (modelled)")
       ->capture_default_str();
   command->add_option("--op", options.operation, list_of_operations())->capture_default_str();
   command->add_option("--size", arguments->size,

@@ -1,0 +1,39 @@
+// Measured runs: a store's server in a process of its own, and each client in another, on the wires
+// of one host and in real time. With two processors or more the server has the first one to itself,
+// and the clients share the others.
+//
+// The phases are those of modelled runs (sim/bench/modelled.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "kv/store.h"
+#include "server/local_wire.h"
+#include "sim/bench/modelled.h"
+#include "sim/workload/plan.h"
+
+namespace remora::cli {
+
+struct MeasuredOptions {
+  std::string engine = "efactory";
+  workload::Plan plan = {};
+  std::uint32_t depth = 1;
+  server::LocalFabric fabric = server::LocalFabric::ring;
+  kv::Durability durability = kv::Durability::standard;
+  std::string pool_path = {};    // a file that is made for the run; empty: memory
+  std::uint64_t pool_bytes = 0;  // 0: room for every version that is written
+  std::function<void(std::uint64_t performed, std::uint64_t planned)> progress = {};
+};
+
+struct MeasuredReport : store_bench::Report {
+  std::uint64_t requests_by_wire = 0;  // of all clients, from the start
+  std::uint64_t requests_short_cut = 0;
+};
+
+// Failures are those of starting, of the load phase, and of a process that ended. No process of the
+// run is left when it returns, nor a file.
+Result<MeasuredReport> run_measured(const MeasuredOptions& options);
+
+}  // namespace remora::cli

@@ -1,0 +1,28 @@
+// What the processes of a measured run do. Each of these runs in a child, says on the board how far
+// it is, and returns when the parent says that it is the end.
+#pragma once
+
+#include <string>
+
+#include "cli/store_bench/board.h"
+#include "server/store_host.h"
+#include "server/store_link.h"
+#include "sim/workload/plan.h"
+
+namespace remora::cli {
+
+void serve(const server::StoreHostOptions& options, Board& board);
+
+struct ClientRole {
+  std::uint32_t number = 0;
+  std::uint32_t depth = 1;
+  bool alone = true;  // on its processor
+  std::string engine = {};
+  std::string socket_path = {};
+  server::LocalFabric fabric = server::LocalFabric::ring;
+  kv::Durability durability = kv::Durability::standard;
+};
+
+void act(const ClientRole& role, const workload::Plan& plan, Board& board);
+
+}  // namespace remora::cli

@@ -1,0 +1,67 @@
+// What a client and a store host say to each other before the client can use the store: control
+// messages of their link, in the form of docs/formats/session.md.
+//
+//   client           host
+//   ask          ->                     which engine serves here?
+//                <-  offer              this one
+//   join         ->                     my queue pair
+//                <-  welcome            yours
+//
+// In place of its answer the host may send a refusal, with the reason. All of it comes from another
+// process and may be anything.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "fabric/queue_pair.h"
+
+namespace remora::server {
+
+enum class SessionKind : std::uint16_t { ask = 1, offer = 2, join = 3, welcome = 4, refusal = 5 };
+
+struct SessionMessage {
+  SessionKind kind = SessionKind::ask;
+  std::string engine = {};                   // offer and join
+  fabric::QueuePairAddress queue_pair = {};  // join and welcome
+  Status reason = {};                        // refusal
+};
+
+namespace session_format {
+
+inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'S', 'E', 'S', 'S'};
+inline constexpr std::uint16_t version = 1;
+inline constexpr std::size_t engine_bytes = 32;
+inline constexpr std::size_t text_bytes = 116;
+
+// Every message, whatever its kind; what a kind has no use for is zero.
+struct Message {
+  std::array<char, 8> magic;
+  std::uint16_t version;  // at the same place in every version
+  std::uint16_t kind;
+  std::uint32_t code;  // of a refusal
+  std::array<char, engine_bytes> engine;
+  std::uint32_t queue_pair;
+  std::uint32_t first_packet;
+  fabric::Gid gid;
+  std::array<char, text_bytes> text;  // of a refusal
+  std::uint32_t checksum;             // crc32c of all before it
+};
+static_assert(sizeof(Message) == 192 && offsetof(Message, version) == 8 &&
+              offsetof(Message, engine) == 16 && offsetof(Message, queue_pair) == 48 &&
+              offsetof(Message, gid) == 56 && offsetof(Message, text) == 72 &&
+              offsetof(Message, checksum) == 188);
+
+}  // namespace session_format
+
+// Texts that are too long are cut.
+std::array<std::byte, sizeof(session_format::Message)> encode(const SessionMessage& message);
+
+// unsupported when it is of another version, damaged when it is none.
+Result<SessionMessage> decode(ConstBytes bytes);
+
+}  // namespace remora::server

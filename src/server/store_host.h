@@ -1,0 +1,98 @@
+// StoreHost: a store that other processes of this machine use. It has the pool, the engine's
+// server, a software RNIC, and a Unix socket at which clients come in (StoreLink is their side).
+//
+// The pool is a file, which is recovered when there is a store in it, or memory that goes with the
+// host. A client is let in by the messages of session_message.h; whatever it does, it can harm
+// itself and no other client. One that says nothing, or nonsense, is cut off.
+//
+// One thread, the loop's; nothing blocks after `open`. The loop outlives the host. Destroying it
+// closes every connection: clients find their store closed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "fabric/nic/core/nic.h"
+#include "kv/store.h"
+#include "pmem/pool_file.h"
+#include "runtime/runtime.h"
+#include "server/local_wire.h"
+#include "server/session_message.h"
+
+namespace remora::server {
+
+struct StoreHostOptions {
+  std::string engine = "efactory";
+  std::string socket_path = {};
+  LocalFabric fabric = LocalFabric::mapped;
+  std::string pool_path = {};  // made if it is not there; empty: memory
+  Media media = Media::automatic;
+  std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
+  kv::ServerOptions server = {};                       // `create` is the host's to say
+  std::uint64_t join_timeout_ns = 10'000'000'000;      // from the link until the welcome
+};
+
+class StoreHost final : private fabric::nic::LinkOwner {
+ public:
+  // Opens or makes the pool, starts the engine, listens. Fails with what is wrong: the engine's
+  // name, the pool, the socket's path.
+  static Result<std::unique_ptr<StoreHost>> open(Runtime& runtime, const StoreHostOptions& options);
+  StoreHost(const StoreHost&) = delete;
+  StoreHost& operator=(const StoreHost&) = delete;
+  ~StoreHost() override;
+
+  const kv::Engine& engine() const { return *engine_; }
+  kv::StoreServer& store() { return *store_; }
+  const Strategy& strategy() { return region().strategy(); }
+  fabric::DeviceCounters counters() const { return nic_->counters(); }
+  // Links, of clients that have joined and of those that have not yet.
+  std::size_t links() const { return guests_.size(); }
+
+ private:
+  struct Guest {
+    bool joined = false;
+    std::uint64_t came_ns = 0;
+  };
+  // Looks for links that do not join.
+  class Porter final : public Timer {
+   public:
+    explicit Porter(StoreHost& host) : host_(host) {}
+    void expire() override { host_.cut_off_the_silent(); }
+
+   private:
+    StoreHost& host_;
+  };
+
+  StoreHost(Runtime& runtime, const StoreHostOptions& options, const kv::Engine& engine);
+
+  Status open_pool();
+  Status start();
+  Region& region() { return file_ ? file_->region() : *memory_; }
+  Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
+
+  void link_up(fabric::nic::LinkId link, const fabric::nic::HostPeer& peer) override;
+  void link_down(fabric::nic::LinkId link) override;
+  void control(fabric::nic::LinkId link, ConstBytes bytes) override;
+  Result<SessionMessage> answer(fabric::nic::LinkId link, const SessionMessage& message);
+  Result<SessionMessage> join(fabric::nic::LinkId link, const SessionMessage& message);
+  void cut_off_the_silent();
+
+  Runtime& runtime_;
+  const StoreHostOptions options_;
+  const kv::Engine* engine_;
+  // Members are destroyed from the last to the first.
+  std::unique_ptr<PoolFile> file_;
+  std::unique_ptr<Region> memory_;
+  std::unique_ptr<Pool> memory_pool_;
+  std::unique_ptr<LocalWire> wire_;
+  fabric::nic::PlainDma dma_;
+  std::unique_ptr<fabric::nic::Nic> nic_;
+  std::unique_ptr<kv::StoreServer> store_;
+  std::map<fabric::nic::LinkId, Guest> guests_;
+  Porter porter_{*this};
+};
+
+}  // namespace remora::server

@@ -1,0 +1,122 @@
+#include "server/store_link.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace remora::server {
+
+using fabric::nic::Keys;
+using fabric::nic::LinkId;
+using fabric::nic::Nic;
+
+StoreLink::StoreLink(Runtime& runtime, const StoreLinkOptions& options)
+    : runtime_(runtime), options_(options) {}
+
+StoreLink::~StoreLink() = default;
+
+Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, std::string path,
+                                                            StoreLinkOptions options) {
+  std::unique_ptr<StoreLink> link(new StoreLink(runtime, options));
+  Result<LocalWire> wire = LocalWire::create(runtime, link.get(), options.fabric);
+  if (!wire.ok()) {
+    co_return wire.status();
+  }
+  link->wire_ = std::make_unique<LocalWire>(std::move(wire).value());
+  link->nic_ = std::make_unique<Nic>(runtime, link->wire_->wire(), link->dma_,
+                                     fabric::nic::NicOptions{.keys = Keys::from_system()});
+  const Status status = co_await link->join(std::move(path));
+  if (!status.ok()) {
+    co_return status;
+  }
+  co_return link;
+}
+
+Task<Status> StoreLink::join(std::string path) {
+  const Result<LinkId> link = co_await wire_->wire().connect(std::move(path));
+  if (!link.ok()) {
+    co_return link.status();
+  }
+  link_ = *link;
+  const SessionMessage ask{.kind = SessionKind::ask};
+  const Result<SessionMessage> offer = co_await exchange(ask, SessionKind::offer);
+  if (!offer.ok()) {
+    co_return offer.status();
+  }
+  if (!options_.engine.empty() && options_.engine != offer->engine) {
+    co_return Status(Code::invalid_argument, fmt::format("the store's engine is {}, not {}",
+                                                         offer->engine, options_.engine));
+  }
+  const Result<const kv::Engine*> engine = kv::find_engine(offer->engine);
+  if (!engine.ok()) {
+    co_return engine.status();
+  }
+  engine_ = *engine;
+  Result<std::unique_ptr<kv::PendingClient>> pending =
+      engine_->start_client(host(), options_.client);
+  if (!pending.ok()) {
+    co_return pending.status();
+  }
+  const SessionMessage own{.kind = SessionKind::join,
+                           .engine = offer->engine,
+                           .queue_pair = (*pending)->address().queue_pair};
+  const Result<SessionMessage> welcome = co_await exchange(own, SessionKind::welcome);
+  if (!welcome.ok()) {
+    co_return welcome.status();
+  }
+  const kv::PeerAddress server{welcome->queue_pair};
+  Result<std::unique_ptr<kv::StoreClient>> store = co_await (*pending)->connect(server);
+  if (!store.ok()) {
+    co_return store.status();
+  }
+  store_ = std::move(store).value();
+  co_return Status();
+}
+
+// --- Messages ---
+
+Task<Result<SessionMessage>> StoreLink::exchange(const SessionMessage& message,
+                                                 SessionKind expected) {
+  Answer answer(runtime_);
+  if (Status status = wire_->wire().send_control(link_, encode(message)); !status.ok()) {
+    co_return status;
+  }
+  answer_ = &answer;
+  runtime_.arm(patience_, runtime_.after(options_.timeout_ns));
+  Result<SessionMessage> result = co_await answer;
+  patience_.disarm();
+  if (!result.ok()) {
+    co_return result.status();
+  }
+  if (result->kind == SessionKind::refusal) {
+    co_return result->reason;
+  }
+  if (result->kind != expected) {
+    co_return Status(Code::closed, "the store host answered what it was not asked");
+  }
+  co_return result;
+}
+
+void StoreLink::answered(Result<SessionMessage> result) {
+  if (answer_ != nullptr) {
+    std::exchange(answer_, nullptr)->set(std::move(result));
+  }
+}
+
+void StoreLink::control(LinkId link, ConstBytes bytes) {
+  if (link == link_) {
+    answered(decode(bytes));
+  }
+}
+
+void StoreLink::link_down(LinkId link) {
+  if (link == link_) {
+    answered(Status(Code::closed, "the store host has closed the link, or is gone"));
+  }
+}
+
+void StoreLink::Patience::expire() {
+  link_.answered(Status(Code::timed_out, "the store host does not answer"));
+}
+
+}  // namespace remora::server

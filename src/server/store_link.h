@@ -1,0 +1,82 @@
+// StoreLink: a process's way to a StoreHost on the same machine, and the StoreClient at its end.
+//
+//   Result<std::unique_ptr<StoreLink>> link = co_await StoreLink::connect(loop, path);
+//   Status status = co_await (*link)->store().put(key, value);
+//
+// When the host goes, every operation fails with `closed`, for good: connect anew.
+//
+// One thread, the loop's. The loop outlives the link. No operation is in flight when the link goes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "fabric/nic/core/nic.h"
+#include "kv/store.h"
+#include "runtime/event.h"
+#include "runtime/runtime.h"
+#include "runtime/task.h"
+#include "server/local_wire.h"
+#include "server/session_message.h"
+
+namespace remora::server {
+
+struct StoreLinkOptions {
+  LocalFabric fabric = LocalFabric::mapped;
+  std::string engine = {};  // that it must be; empty: whichever serves there
+  kv::ClientOptions client = {};
+  std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
+};
+
+class StoreLink final : private fabric::nic::LinkOwner {
+ public:
+  // Fails with not_found when nobody listens at the path, with timed_out when nobody answers, or
+  // with the host's reason.
+  static Task<Result<std::unique_ptr<StoreLink>>> connect(Runtime& runtime, std::string path,
+                                                          StoreLinkOptions options = {});
+  StoreLink(const StoreLink&) = delete;
+  StoreLink& operator=(const StoreLink&) = delete;
+  ~StoreLink() override;
+
+  kv::StoreClient& store() { return *store_; }
+  const kv::Engine& engine() const { return *engine_; }
+  Host host() { return Host(runtime_, *nic_); }
+  fabric::DeviceCounters counters() const { return nic_->counters(); }
+
+ private:
+  using Answer = Completion<Result<SessionMessage>>;
+  // The host has had its time to answer.
+  class Patience final : public Timer {
+   public:
+    explicit Patience(StoreLink& link) : link_(link) {}
+    void expire() override;
+
+   private:
+    StoreLink& link_;
+  };
+
+  StoreLink(Runtime& runtime, const StoreLinkOptions& options);
+
+  Task<Status> join(std::string path);
+  // Sends, and waits for an answer of that kind. The message is the caller's until it ends.
+  Task<Result<SessionMessage>> exchange(const SessionMessage& message, SessionKind expected);
+  void answered(Result<SessionMessage> result);
+  void control(fabric::nic::LinkId link, ConstBytes bytes) override;
+  void link_down(fabric::nic::LinkId link) override;
+
+  Runtime& runtime_;
+  const StoreLinkOptions options_;
+  const kv::Engine* engine_ = nullptr;
+  // Members are destroyed from the last to the first.
+  std::unique_ptr<LocalWire> wire_;
+  fabric::nic::LinkId link_ = 0;
+  fabric::nic::PlainDma dma_;
+  std::unique_ptr<fabric::nic::Nic> nic_;
+  std::unique_ptr<kv::StoreClient> store_;
+  Answer* answer_ = nullptr;  // while one is waited for
+  Patience patience_{*this};
+};
+
+}  // namespace remora::server
