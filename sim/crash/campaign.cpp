@@ -122,6 +122,8 @@ MutantReport run_mutants(const CrashSubject& subject, const CampaignOptions& opt
   survey.progress = nullptr;
   CampaignReport unmuted = run_campaign(subject, survey);
   report.unmuted_violations = std::move(unmuted.violations);
+  std::erase_if(unmuted.sites,
+                [&subject](const SiteEntry& site) { return !subject.owns(site.key); });
   report.mutants.resize(unmuted.sites.size());
   Workers workers(subject);
   parallel_for(unmuted.sites.size(), options.threads, [&](std::size_t index) {

@@ -70,6 +70,9 @@ class CrashSubject {
   virtual std::string_view promise() const = 0;  // in one sentence
   virtual std::span<const Fault* const> faults() const = 0;
   virtual std::unique_ptr<CrashWorker> worker() const = 0;
+  // Whether a persist call must be missed when it is muted; one that another subject answers for
+  // need not be.
+  virtual bool owns(const SiteKey&) const { return true; }
 };
 
 }  // namespace remora

@@ -35,7 +35,8 @@ struct NodeOptions {
   Platform platform = {};
   std::uint64_t seed = 1;
   PlacementDelays placement = {};
-  // Where the persist calls of its programs are counted and muted; outlives the node. Null: nowhere.
+  // Where the persist calls of its programs are counted and muted; outlives the node. Null:
+  // nowhere.
   SiteTable* sites = nullptr;
   // Nodes with the same host are processes of one machine: they reach each other's memory by the
   // short way too. The host outlives the nodes.

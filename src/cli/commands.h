@@ -8,7 +8,9 @@ namespace remora::cli {
 
 void add_pool_command(CLI::App& app, int& exit_status);
 void add_crash_command(CLI::App& app, int& exit_status);
+void add_matrix_command(CLI::App& app, int& exit_status);
 void add_bench_command(CLI::App& app, int& exit_status);
+void add_figures_command(CLI::App& app, int& exit_status);
 void add_nic_command(CLI::App& app, int& exit_status);
 
 }  // namespace remora::cli

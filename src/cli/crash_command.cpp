@@ -7,12 +7,12 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/crash_subjects.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/progress.h"
 #include "cli/validators.h"
 #include "sim/crash/campaign.h"
-#include "sim/crash/pool_subject.h"
 
 namespace remora::cli {
 namespace {
@@ -31,27 +31,6 @@ struct CrashArguments {
   bool mutants = false;
   bool json = false;
 };
-
-Result<std::unique_ptr<CrashSubject>> find_subject(const std::string& name) {
-  if (name == "pool") {
-    return std::unique_ptr<CrashSubject>(std::make_unique<PoolSubject>());
-  }
-  return Status(Code::invalid_argument, "unknown engine '" + name + "'; choose pool");
-}
-
-Result<std::optional<Granularity>> parse_granularity(const std::string& text) {
-  if (text == "any") {
-    return std::optional<Granularity>();
-  }
-  if (text == "cache-line") {
-    return std::optional(Granularity::cache_line);
-  }
-  if (text == "page") {
-    return std::optional(Granularity::page);
-  }
-  return Status(Code::invalid_argument,
-                "unknown granularity '" + text + "'; choose any, cache-line or page");
-}
 
 Result<CrashSettings> parse_settings(const CrashArguments& arguments) {
   CrashSettings settings;
@@ -253,7 +232,9 @@ int crash(const CrashArguments& arguments) {
 void add_crash_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("crash", "Cut the power by seed and check what survives");
   const auto arguments = std::make_shared<CrashArguments>();
-  command->add_option("--engine", arguments->engine, "What is held to its promise: pool")
+  command
+      ->add_option("--engine", arguments->engine,
+                   "What is held to its promise: pool or a store engine")
       ->capture_default_str();
   command->add_option("--runs", arguments->runs, "How many seeded runs")
       ->capture_default_str()

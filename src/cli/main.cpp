@@ -21,7 +21,9 @@ int main(int argc, char** argv) {
   int exit_status = exit_kept;
   add_pool_command(app, exit_status);
   add_crash_command(app, exit_status);
+  add_matrix_command(app, exit_status);
   add_bench_command(app, exit_status);
+  add_figures_command(app, exit_status);
   add_nic_command(app, exit_status);
   try {
     app.parse(argc, argv);

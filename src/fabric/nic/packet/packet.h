@@ -60,8 +60,8 @@ inline constexpr std::uint8_t syndrome_nak_operation = 0x63;
 
 // On wires that lose nothing nobody sends twice, so a requester must be told that a queue pair is
 // gone or not connected yet. Such a notice is an acknowledge to a number that no queue pair has;
-// its message count is the queue pair that it tells of, its syndrome one of these or an RNR, and its
-// sequence names the connection.
+// its message count is the queue pair that it tells of, its syndrome one of these or an RNR, and
+// its sequence names the connection.
 inline constexpr std::uint8_t syndrome_gone = 0x7f;
 // The same way a requester that has waited long asks whether the peer is there at all, and is told.
 inline constexpr std::uint8_t syndrome_asks = 0x7d;

@@ -1,0 +1,127 @@
+#include "sim/stores/load.h"
+
+#include <algorithm>
+
+#include "sim/check/value.h"
+
+namespace remora::sim {
+namespace {
+
+constexpr ClientId streams_of_a_node = 16;
+
+}  // namespace
+
+StoreLoad::StoreLoad(StoreWorld& world, const StorePlan& plan, Witness& witness, Random random)
+    : world_(world),
+      plan_(plan),
+      witness_(witness),
+      random_(random),
+      left_(plan.operations),
+      at_work_(world.clients(), false) {}
+
+void StoreLoad::start(std::uint32_t client) {
+  at_work_[client] = true;
+  world_.client(client).spawn(live(client));
+}
+
+bool StoreLoad::finished() const {
+  return std::none_of(at_work_.begin(), at_work_.end(), [](bool at_work) { return at_work; });
+}
+
+Task<void> StoreLoad::live(std::uint32_t client) {
+  while (!stopped_ && left_ != 0) {
+    const std::unique_ptr<kv::StoreClient> store = co_await world_.connect(client, stopped_);
+    std::vector<Task<void>> streams;
+    for (std::uint32_t i = 0; store != nullptr && i < plan_.streams; ++i) {
+      streams.push_back(stream(client, i, *store, random_.fork()));
+    }
+    for (Task<void>& one : streams) {
+      co_await one;
+    }
+  }
+  at_work_[client] = false;
+}
+
+Task<void> StoreLoad::stream(std::uint32_t client, std::uint32_t number, kv::StoreClient& store,
+                             Random random) {
+  const ClientId who = client * streams_of_a_node + number;
+  std::vector<std::byte> buffer(plan_.large_value_bytes);
+  while (!stopped_ && left_ != 0 && store.failure().ok()) {
+    co_await world_.loop().sleep_for(random.below(plan_.longest_pause_ns + 1));
+    if (left_ == 0) {
+      break;
+    }
+    --left_;
+    const std::string key = draw_key(random);
+    const std::uint64_t die = random.below(100);
+    if (die < plan_.put_percent) {
+      co_await put(who, key, store, random);
+    } else if (die < plan_.put_percent + plan_.del_percent) {
+      co_await del(who, key, store);
+    } else {
+      co_await get(who, key, store, buffer);
+    }
+  }
+}
+
+// Every other operation is for one of the first keys.
+std::string StoreLoad::draw_key(Random& random) const {
+  return key_text(static_cast<std::uint32_t>(
+      random.chance(1, 2) ? random.below(std::min<std::uint64_t>(plan_.keys, 2))
+                          : random.below(plan_.keys)));
+}
+
+Task<void> StoreLoad::put(ClientId who, const std::string& key, kv::StoreClient& store,
+                          Random& random) {
+  const bool large = random.below(100) < plan_.large_percent;
+  const std::uint64_t size = random.between(
+      smallest_value_bytes, large ? plan_.large_value_bytes : plan_.usual_value_bytes);
+  const kv::PutOptions options{random.below(100) < plan_.persistent_percent
+                                   ? kv::Durability::persistent
+                                   : kv::Durability::standard};
+  const std::uint64_t id = witness_.next_value_id();
+  const std::vector<std::byte> value = value_for(key, id, size);
+  const Witness::Asked asked =
+      witness_.asks_put(who, key, describe_value(key, id, size), world_.loop().now_ns());
+  const Status status = co_await store.put(as_bytes(key), value, options);
+  witness_.told_write(asked, status, options.durability, store.failure().ok(),
+                      world_.loop().now_ns());
+  expect_sense("put", key, status, store);
+}
+
+Task<void> StoreLoad::del(ClientId who, const std::string& key, kv::StoreClient& store) {
+  const Witness::Asked asked = witness_.asks_del(who, key, world_.loop().now_ns());
+  const Status status = co_await store.del(as_bytes(key));
+  witness_.told_write(asked, status, plan_.engine->del_durability(), store.failure().ok(),
+                      world_.loop().now_ns());
+  expect_sense("del", key, status, store);
+}
+
+Task<void> StoreLoad::get(ClientId who, const std::string& key, kv::StoreClient& store,
+                          Bytes buffer) {
+  const Witness::Asked asked = witness_.asks_get(who, key, world_.loop().now_ns());
+  const Result<std::size_t> size = co_await store.get(as_bytes(key), buffer);
+  witness_.told_get(asked, size, buffer, world_.loop().now_ns());
+  if (size.code() != Code::not_found) {
+    expect_sense("get", key, size.status(), store);
+  }
+}
+
+// "closed" is for a client that has lost its server, which takes a reason, and then nothing
+// succeeds any more; only a get finds nothing, and with a buffer for every value it is never too
+// small.
+void StoreLoad::expect_sense(const char* what, const std::string& key, const Status& status,
+                             const kv::StoreClient& store) {
+  const bool is_calm = plan_.trouble_every_ns == 0 && witness_.history().cuts().empty();
+  const bool makes_sense = status.ok() ||
+                           (status.code() == Code::closed && !store.failure().ok() && !is_calm) ||
+                           status.code() == Code::timed_out ||
+                           (std::string_view(what) != "get" &&
+                            (status.code() == Code::no_space || status.code() == Code::in_use));
+  if (!makes_sense && complaint_.empty()) {
+    complaint_ = std::string(what) + " of " + key.substr(0, 12) +
+                 " was told: " + std::string(status.message());
+  }
+}
+
+}  // namespace remora::sim

@@ -1,0 +1,54 @@
+// StoreLoad: the clients of a run. Each node connects, has a few operations in flight, writes down
+// what it is told, and connects anew when its connection fails; until all operations of the plan
+// were asked for, or it is stopped.
+//
+// One thread. World, plan and witness outlive it, and it outlives the flows on the nodes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/stores/plan.h"
+#include "sim/stores/store_world.h"
+#include "sim/stores/witness.h"
+
+namespace remora::sim {
+
+class StoreLoad {
+ public:
+  StoreLoad(StoreWorld& world, const StorePlan& plan, Witness& witness, Random random);
+
+  // The node, which has power, begins its work.
+  void start(std::uint32_t client);
+  // The node's power was cut.
+  void died(std::uint32_t client) { at_work_[client] = false; }
+
+  // Nobody begins anything any more.
+  void stop() { stopped_ = true; }
+  // Whether everybody has come to an end.
+  bool finished() const;
+  // An answer that the store contract does not know, in words; empty as long as there is none.
+  const std::string& complaint() const { return complaint_; }
+
+ private:
+  Task<void> live(std::uint32_t client);
+  Task<void> stream(std::uint32_t client, std::uint32_t number, kv::StoreClient& store,
+                    Random random);
+  Task<void> put(ClientId who, const std::string& key, kv::StoreClient& store, Random& random);
+  Task<void> del(ClientId who, const std::string& key, kv::StoreClient& store);
+  Task<void> get(ClientId who, const std::string& key, kv::StoreClient& store, Bytes buffer);
+  std::string draw_key(Random& random) const;
+  void expect_sense(const char* what, const std::string& key, const Status& status,
+                    const kv::StoreClient& store);
+
+  StoreWorld& world_;
+  const StorePlan& plan_;
+  Witness& witness_;
+  Random random_;
+  std::uint64_t left_;  // operations
+  std::vector<bool> at_work_;
+  bool stopped_ = false;
+  std::string complaint_;
+};
+
+}  // namespace remora::sim

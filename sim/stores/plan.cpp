@@ -1,0 +1,122 @@
+#include "sim/stores/plan.h"
+
+namespace remora::sim {
+namespace {
+
+// What the CPUs of a run cost: nothing, so that all is done at once, or what a profile says, so
+// that background work takes its time and others come in between.
+HostCosts draw_costs(Random& random) {
+  if (random.chance(1, 3)) {
+    return {};
+  }
+  static const fabric::nic::CpuProfile cpu = fabric::nic::load_cpu_profile("xeon").value();
+  const std::uint64_t slower = random.between(1, 2);
+  return {.crc_ns_per_kb = cpu.crc_ns_per_kb * slower,
+          .copy_ns_per_kb = cpu.copy_ns_per_kb * slower,
+          .request_ns = cpu.request_ns,
+          .post_ns = cpu.post_ns,
+          .poll_ns = cpu.poll_ns,
+          .allocate_ns = cpu.allocate_ns,
+          .index_ns = cpu.index_ns * slower,
+          .flush_line_ns = 0,  // lines are counted by address
+          .fence_ns = 100};
+}
+
+Platform draw_platform(const CrashSettings& settings, Random& random) {
+  const Granularity drawn = random.chance(1, 4) ? Granularity::page : Granularity::cache_line;
+  Platform platform;
+  platform.domain = settings.domain;
+  platform.ddio = settings.ddio;
+  platform.flush = settings.flush;
+  platform.granularity = settings.granularity.value_or(drawn);
+  return platform;
+}
+
+void draw_keys(StorePlan& plan, Random& random) {
+  const bool many = random.chance(1, 8);
+  plan.keys = static_cast<std::uint32_t>(many ? random.between(20, 36) : random.between(1, 5));
+  plan.server.expected_keys = many ? 1 : 8;
+  plan.operations = random.between(40, 160);
+  plan.put_percent = static_cast<std::uint32_t>(random.between(30, 70));
+  plan.del_percent = random.chance(1, 2) ? 0 : static_cast<std::uint32_t>(random.between(2, 15));
+  plan.persistent_percent = random.chance(1, 4) ? 0 : 25;
+  plan.usual_value_bytes = random.chance(1, 3) ? 200 : 1'500;
+  plan.large_value_bytes = random.chance(1, 3) ? 12'000 : 4'000;
+  plan.large_percent = static_cast<std::uint32_t>(random.below(50));
+}
+
+void draw_patience(StorePlan& plan, Random& random) {
+  const bool impatient = random.chance(1, 3);
+  plan.server.put_timeout_ns = impatient ? random.between(20'000, 60'000) : 10'000'000;
+  plan.server.client_timeout_ns = impatient ? 300'000 : 1'000'000;
+  plan.client.timeout_ns = impatient ? 1'500'000 : 3'000'000;
+  const fabric::ConnectOptions connect = {
+      .timeout_ns = 30'000, .retry_count = 7, .rnr_delay_ns = 10'000};
+  plan.server.connect = connect;
+  plan.client.connect = connect;
+}
+
+void draw_troubles(StorePlan& plan, Random& random) {
+  if (random.chance(1, 3)) {
+    return;
+  }
+  plan.trouble_every_ns = random.between(60'000, 300'000);
+  plan.longest_trouble_ns = random.chance(1, 4) ? 400'000 : 200'000;
+  plan.bad_network = {.loss_ppm = random.chance(1, 2) ? 10'000u : 0u,
+                      .duplicate_ppm = random.chance(1, 3) ? 10'000u : 0u,
+                      .reorder_ppm = random.chance(1, 3) ? 20'000u : 0u,
+                      .spike_ppm = random.chance(2, 3) ? 40'000u : 0u,
+                      .reorder_ns = 5'000,
+                      .spike_ns = random.between(10'000, 200'000)};
+  plan.bad_from_start = random.chance(1, 4);
+}
+
+}  // namespace
+
+StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& random) {
+  StorePlan plan;
+  plan.engine = &engine;
+  plan.platform = draw_platform(run.settings, random);
+  plan.faults = run.faults;
+  plan.pool_bytes = 256 << 10;
+  plan.costs = draw_costs(random);
+  plan.server.most_clients = 16;
+  constexpr std::uint32_t percents[] = {5, 15, 60};
+  plan.server.clean_at_percent = percents[random.below(3)];
+  plan.clients = static_cast<std::uint32_t>(random.between(1, 3));
+  plan.streams = static_cast<std::uint32_t>(random.between(1, 2));
+  plan.client.in_flight = plan.streams + 1;
+  plan.client.buffer_bytes = 64 << 10;
+  plan.longest_pause_ns = random.chance(1, 2) ? 1'000 : 20'000;
+  draw_keys(plan, random);
+  draw_patience(plan, random);
+  draw_troubles(plan, random);
+  plan.cuts = static_cast<std::uint32_t>(random.below(4));
+  plan.probes = static_cast<std::uint32_t>(random.below(4));
+  plan.cut_one_in = plan.operations * 5;
+  plan.probe_one_in = plan.operations * 4;
+  return plan;
+}
+
+std::string key_text(std::uint32_t number) {
+  const std::string name = "key-" + std::to_string(number);
+  return number % 5 == 4 ? name + std::string(150, '.') : name;
+}
+
+const fabric::nic::NicProfile& nic_of_the_crash_world() {
+  static const fabric::nic::NicProfile profile = [] {
+    fabric::nic::NicProfile nic = fabric::nic::load_nic_profile("connectx-5").value();
+    nic.translation_miss_ns = 0;  // which page a buffer crosses is not the seed's choice
+    nic.translation_miss_latency_ns = 0;
+    return nic;
+  }();
+  return profile;
+}
+
+const fabric::nic::MemoryProfile& memory_of_the_crash_world() {
+  static const fabric::nic::MemoryProfile profile =
+      fabric::nic::load_memory_profile("optane").value();
+  return profile;
+}
+
+}  // namespace remora::sim

@@ -1,0 +1,98 @@
+#include "sim/stores/store_world.h"
+
+namespace remora::sim {
+namespace {
+
+constexpr CoreId server_cores = 2;
+constexpr std::uint64_t connect_again_ns = 10'000;
+constexpr std::size_t largest_value_bytes = 32 << 10;
+
+}  // namespace
+
+StoreWorld::StoreWorld(const StorePlan& plan, std::uint32_t clients, SiteTable& sites,
+                       Random random)
+    : plan_(plan),
+      loop_({.seed = random.next(), .shuffle_ties = random.chance(1, 2)}),
+      network_(loop_, nic_of_the_crash_world(), memory_of_the_crash_world(), random.fork()),
+      server_(loop_, network_,
+              {.memory_bytes = plan.pool_bytes,
+               .platform = plan.platform,
+               .seed = random.next(),
+               .sites = &sites}) {
+  for (std::uint32_t i = 0; i <= clients; ++i) {
+    clients_.push_back(std::make_unique<Node>(
+        loop_, network_, NodeOptions{.memory_bytes = page_bytes, .seed = random.next()}));
+  }
+  loop_.add_cores(server_cores + clients + 1);
+}
+
+Status StoreWorld::start(bool create) {
+  Program& program = server_.start<Program>();
+  Result<std::unique_ptr<Pool>> pool =
+      create ? Pool::create(server_.region(), {}) : Pool::open(server_.region(), "the pool");
+  if (!pool.ok()) {
+    return pool.status();
+  }
+  program.pool = std::move(pool).value();
+  kv::ServerOptions options = plan_.server;
+  options.create = create;
+  Result<std::unique_ptr<kv::StoreServer>> store = plan_.engine->start_server(
+      Host(loop_, server_.nic(), &server_.region(), plan_.faults, plan_.costs), *program.pool,
+      options);
+  if (!store.ok()) {
+    return store.status();
+  }
+  program.store = std::move(store).value();
+  store_ = program.store.get();
+  return {};
+}
+
+void StoreWorld::restart_server(ConstBytes image) {
+  store_ = nullptr;
+  server_.cut_power(image);
+  server_.power_on();
+}
+
+Task<std::unique_ptr<kv::StoreClient>> StoreWorld::connect(std::uint32_t index,
+                                                           const bool& giving_up) {
+  while (!giving_up) {
+    if (store_ != nullptr) {
+      Result<std::unique_ptr<kv::PendingClient>> pending =
+          plan_.engine->start_client(Host(loop_, client(index).nic(), nullptr, plan_.faults,
+                                          plan_.costs, server_cores + index),
+                                     plan_.client);
+      REMORA_CHECK(pending.ok(), "a client needs nothing that could be missing here");
+      const Result<kv::PeerAddress> server = store_->accept((*pending)->address());
+      if (server.ok()) {
+        Result<std::unique_ptr<kv::StoreClient>> connected = co_await (*pending)->connect(*server);
+        if (connected.ok()) {
+          co_return std::move(connected).value();
+        }
+      }
+    }
+    co_await loop_.sleep_for(connect_again_ns);
+  }
+  co_return nullptr;
+}
+
+void StoreWorld::look(Witness& witness, Sight& sight) {
+  client(observer()).spawn(look_at_all(witness, sight));
+}
+
+Task<void> StoreWorld::look_at_all(Witness& witness, Sight& sight) {
+  const bool giving_up = false;
+  const std::unique_ptr<kv::StoreClient> client = co_await connect(observer(), giving_up);
+  std::vector<std::byte> buffer(largest_value_bytes);
+  for (std::uint32_t i = 0; i < plan_.keys; ++i) {
+    const std::string key = key_text(i);
+    const Witness::Asked asked = witness.asks_get(observer() * 16, key, loop_.now_ns());
+    const Result<std::size_t> size = co_await client->get(as_bytes(key), buffer);
+    witness.told_get(asked, size, buffer, loop_.now_ns());
+    if (!size.ok() && size.code() != Code::not_found && sight.failure.ok()) {
+      sight.failure = size.status();
+    }
+  }
+  sight.finished = true;
+}
+
+}  // namespace remora::sim

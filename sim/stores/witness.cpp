@@ -1,0 +1,66 @@
+#include "sim/stores/witness.h"
+
+namespace remora::sim {
+namespace {
+
+// Whether the store says that the operation did not happen, and never will.
+bool is_refusal(Code code) {
+  return code == Code::no_space || code == Code::invalid_argument || code == Code::in_use;
+}
+
+}  // namespace
+
+Witness::Asked Witness::asks_put(ClientId client, const std::string& key, const Value& value,
+                                 std::uint64_t now_ns) {
+  return asked(history_.invoke_put(client, key, value, base_ns_ + now_ns));
+}
+
+Witness::Asked Witness::asks_del(ClientId client, const std::string& key, std::uint64_t now_ns) {
+  return asked(history_.invoke_del(client, key, base_ns_ + now_ns));
+}
+
+Witness::Asked Witness::asks_get(ClientId client, const std::string& key, std::uint64_t now_ns) {
+  return asked(history_.invoke_get(client, key, base_ns_ + now_ns));
+}
+
+void Witness::told_write(const Asked& asked, const Status& status, kv::Durability durability,
+                         bool connected, std::uint64_t now_ns) {
+  if (is_too_late(asked)) {
+    return;
+  }
+  if (status.ok()) {
+    history_.respond_write(
+        asked.operation,
+        durability == kv::Durability::persistent ? Outcome::persistent : Outcome::visible,
+        base_ns_ + now_ns);
+  } else if (is_refusal(status.code())) {
+    history_.respond_failed(asked.operation, Outcome::refused, base_ns_ + now_ns);
+  } else if (connected) {
+    history_.respond_failed(asked.operation, Outcome::unknown, base_ns_ + now_ns);
+  }
+}
+
+void Witness::told_get(const Asked& asked, const Result<std::size_t>& size, ConstBytes buffer,
+                       std::uint64_t now_ns) {
+  if (is_too_late(asked)) {
+    return;
+  }
+  if (size.ok()) {
+    history_.respond_value(asked.operation, identify(buffer.first(*size)), base_ns_ + now_ns);
+  } else if (size.code() == Code::not_found) {
+    history_.respond_not_found(asked.operation, base_ns_ + now_ns);
+  }
+}
+
+void Witness::all_is_persistent(std::uint64_t now_ns) {
+  const std::size_t epoch = history_.cuts().size();
+  for (OperationIndex i = 0; i < history_.operations().size(); ++i) {
+    const Operation& operation = history_[i];
+    if (operation.epoch == epoch && operation.outcome == Outcome::visible &&
+        operation.persisted == never) {
+      history_.persisted(i, base_ns_ + now_ns);
+    }
+  }
+}
+
+}  // namespace remora::sim

@@ -1,0 +1,200 @@
+// remora matrix: for every engine and every platform, whether its promise held.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/crash_subjects.h"
+#include "cli/exit_status.h"
+#include "cli/json_output.h"
+#include "cli/progress.h"
+#include "cli/validators.h"
+#include "sim/crash/campaign.h"
+
+namespace remora::cli {
+namespace {
+
+// Those whose promise is Remora's own. The others are the papers' rivals: that one of them breaks
+// its promise on some platform is what the matrix is there to show.
+constexpr std::array<std::string_view, 3> ours = {"pool", "efactory", "efactory-no-hr"};
+
+struct MatrixArguments {
+  std::vector<std::string> engines;
+  std::uint64_t runs = 200;
+  std::uint64_t seed = 1;
+  std::string granularity = "cache-line";
+  std::size_t threads = 0;
+  bool json = false;
+};
+
+struct Cell {
+  std::string engine;
+  std::string promise;
+  Platform platform;
+  std::uint64_t runs = 0;
+  std::optional<CrashViolation> violation;
+};
+
+std::string switch_text(bool on) {
+  return on ? "on" : "off";
+}
+
+Cell run_cell(const CrashSubject& subject, const Platform& platform,
+              const MatrixArguments& arguments, const std::optional<Granularity>& granularity) {
+  CampaignOptions options;
+  options.runs = arguments.runs;
+  options.seed = arguments.seed;
+  options.settings = {platform.domain, platform.ddio, platform.flush, granularity};
+  options.threads = arguments.threads;
+  options.most_violations = 1;
+  CampaignReport report = run_campaign(subject, options);
+  Cell cell{std::string(subject.name()), std::string(subject.promise()), platform, report.runs, {}};
+  if (!report.violations.empty()) {
+    cell.violation = std::move(report.violations.front());
+  }
+  return cell;
+}
+
+std::string replay_command(const Cell& cell, const MatrixArguments& arguments) {
+  return fmt::format(
+      "remora crash --engine {} --runs 1 --seed {} --domain {} --ddio {} --flush {} "
+      "--granularity {}",
+      cell.engine, cell.violation->seed, to_string(cell.platform.domain),
+      switch_text(cell.platform.ddio), to_string(cell.platform.flush), arguments.granularity);
+}
+
+nlohmann::ordered_json to_json(const Cell& cell, const MatrixArguments& arguments) {
+  nlohmann::ordered_json json = {{"engine", cell.engine},
+                                 {"promise", cell.promise},
+                                 {"domain", to_string(cell.platform.domain)},
+                                 {"ddio", switch_text(cell.platform.ddio)},
+                                 {"flush", to_string(cell.platform.flush)},
+                                 {"granularity", arguments.granularity},
+                                 {"runs", cell.runs},
+                                 {"held", !cell.violation},
+                                 {"seed", nullptr}};
+  if (cell.violation) {
+    json["seed"] = cell.violation->seed;
+    json["rule"] = cell.violation->rule;
+    json["explanation"] = cell.violation->explanation;
+    json["stricter_than_x86"] = cell.violation->stricter_than_x86;
+    json["replay"] = replay_command(cell, arguments);
+  }
+  return json;
+}
+
+// Platforms down, engines across.
+void print_table(const std::vector<Cell>& cells, const std::vector<std::string>& engines,
+                 const MatrixArguments& arguments) {
+  fmt::print("{:28}", "platform");
+  for (const std::string& engine : engines) {
+    fmt::print("  {:{}}", engine, std::max<std::size_t>(engine.size(), 12));
+  }
+  fmt::print("\n");
+  for (const Platform& platform : all_platforms()) {
+    fmt::print("{:4}ddio={:4}flush={:9}", to_string(platform.domain), switch_text(platform.ddio),
+               to_string(platform.flush));
+    for (const std::string& engine : engines) {
+      const auto cell = std::ranges::find_if(
+          cells, [&](const Cell& one) { return one.engine == engine && one.platform == platform; });
+      fmt::print("  {:{}}",
+                 cell->violation ? fmt::format("seed {}", cell->violation->seed) : "held",
+                 std::max<std::size_t>(engine.size(), 12));
+    }
+    fmt::print("\n");
+  }
+  fmt::print("held: over {} runs. seed N: the promise was broken by that seed\n", arguments.runs);
+  for (const std::string& engine : engines) {
+    const auto cell =
+        std::ranges::find_if(cells, [&](const Cell& one) { return one.engine == engine; });
+    fmt::print("  {}: {}\n", engine, cell->promise);
+    const auto broken = std::ranges::find_if(
+        cells, [&](const Cell& one) { return one.engine == engine && one.violation; });
+    if (broken != cells.end()) {
+      fmt::print("    {}: {}\n    replay: {}\n", broken->violation->rule,
+                 broken->violation->explanation, replay_command(*broken, arguments));
+    }
+  }
+}
+
+int matrix(MatrixArguments arguments) {
+  if (arguments.engines.empty()) {
+    arguments.engines = subject_names();
+  }
+  const Result<std::optional<Granularity>> granularity = parse_granularity(arguments.granularity);
+  if (!granularity.ok()) {
+    return fail(granularity.status());
+  }
+  std::vector<std::unique_ptr<CrashSubject>> subjects;
+  for (const std::string& engine : arguments.engines) {
+    Result<std::unique_ptr<CrashSubject>> subject = find_subject(engine);
+    if (!subject.ok()) {
+      return fail(subject.status());
+    }
+    subjects.push_back(std::move(subject).value());
+  }
+  fmt::print(stderr, "matrix: seed {}, runs {} for each cell, granularity {}\n", arguments.seed,
+             arguments.runs, arguments.granularity);
+  std::vector<Cell> cells;
+  bool ours_broken = false;
+  {
+    const std::vector<Platform> platforms = all_platforms();
+    Progress progress("matrix", "cells", subjects.size() * platforms.size());
+    for (const std::unique_ptr<CrashSubject>& subject : subjects) {
+      for (const Platform& platform : platforms) {
+        cells.push_back(run_cell(*subject, platform, arguments, *granularity));
+        ours_broken = ours_broken || (cells.back().violation &&
+                                      std::ranges::find(ours, subject->name()) != ours.end());
+        progress.show(cells.size());
+      }
+    }
+  }
+  if (arguments.json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Cell& cell : cells) {
+      list.push_back(to_json(cell, arguments));
+    }
+    print_json(list);
+  } else {
+    print_table(cells, arguments.engines, arguments);
+  }
+  return ours_broken ? exit_broken : exit_kept;
+}
+
+}  // namespace
+
+void add_matrix_command(CLI::App& app, int& exit_status) {
+  CLI::App* command =
+      app.add_subcommand("matrix", "For every engine and platform: whether its promise held");
+  const auto arguments = std::make_shared<MatrixArguments>();
+  command->add_option("--engine", arguments->engines,
+                      "Only these: pool or a store engine; may be repeated");
+  command->add_option("--runs", arguments->runs, "How many seeded runs for each cell")
+      ->capture_default_str()
+      ->check(whole_number(1));
+  command->add_option("--seed", arguments->seed, "Seed of the first run; run i has seed + i")
+      ->capture_default_str()
+      ->check(whole_number(0));
+  command
+      ->add_option("--granularity", arguments->granularity,
+                   "Of the medium: cache-line, page, or any (by the seed); on pages the platform "
+                   "makes no difference")
+      ->capture_default_str();
+  command->add_option("--threads", arguments->threads, "Threads to use; 0 means one for each core")
+      ->capture_default_str()
+      ->check(whole_number(0));
+  command->add_flag("--json", arguments->json, "Print JSON");
+  command->footer(
+      "A cell that is broken is a finding, and the exit status is 0 all the same; it is 1 when "
+      "the\n"
+      "promise of pool, efactory or efactory-no-hr was broken.");
+  command->callback([arguments, &exit_status] { exit_status = matrix(*arguments); });
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,38 @@
+// remora figures: verdicts, pictures and a page. No verdict is demanded: that is for the model.
+#include <filesystem>
+
+#include "tests/cli/cli_testing.h"
+#include "tests/support/files.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Figures, judges_each_claim_and_draws_each_figure) {
+  const TempFolder folder(std::filesystem::temp_directory_path());
+  const Outcome outcome = remora_command({"figures", "efactory-2", "--ops", "200", "--records",
+                                          "50", "--json", "--out", folder.file("out")});
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  const nlohmann::json json = json_of(outcome);
+  ASSERT_EQ(json.size(), 2u);
+  for (const nlohmann::json& judged : json) {
+    EXPECT_TRUE(judged.at("modelled").is_number());
+    EXPECT_THAT(judged.at("verdict").get<std::string>(),
+                testing::AnyOf("within", "beyond", "short"));
+    EXPECT_FALSE(judged.at("reason").get<std::string>().empty());
+  }
+  for (const char* name :
+       {"index.html", "efactory-2.csv", "efactory-2-modelled.svg", "efactory-2-modelled.png"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder.file("out") + "/" + name)) << name;
+  }
+}
+
+TEST(Figures, refuses_a_figure_that_is_none_and_says_what_there_is) {
+  const Outcome outcome = remora_command({"figures", "efactory-77"});
+  EXPECT_EQ(outcome.exit_status, usage);
+  EXPECT_THAT(outcome.err, HasSubstr("efactory"));
+}
+
+}  // namespace
+}  // namespace remora
