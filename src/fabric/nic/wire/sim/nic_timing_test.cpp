@@ -26,6 +26,7 @@ NicProfile round_nic() {
 
 MemoryProfile round_memory() {
   MemoryProfile memory;
+  memory.read_bytes_per_s = 4'000'000'000;
   memory.write_bytes_per_s = 2'000'000'000;
   memory.remote_persist_ns = 250;
   return memory;
