@@ -342,7 +342,7 @@ Status Server::notify(SessionId session, Kind kind, ConstBytes body) {
   ++client->notices;
   put_head(std::span(client->reply_memory).subspan(buffer * reply_stride()),
            {.kind = kind, .size_bytes = static_cast<std::uint32_t>(body.size())});
-  std::memcpy(body_of(*client, buffer).data(), body.data(), body.size());
+  std::ranges::copy(body, body_of(*client, buffer).begin());
   host_.charge(Work::post);
   send(*client, buffer | 1 << 8, static_cast<std::uint32_t>(head_bytes + body.size()));
   return {};
@@ -358,7 +358,7 @@ void Server::answer(SessionId session, std::uint32_t call, const Reply& answer, 
     drop(*client);
     return;
   }
-  std::memcpy(body_of(*client, buffer).data(), body.data(), body.size());
+  std::ranges::copy(body, body_of(*client, buffer).begin());
   Reply whole = answer;
   whole.size_bytes = static_cast<std::uint32_t>(body.size());
   reply(*client, {.call = call}, buffer, whole);

@@ -1,6 +1,7 @@
 #include "kv/common/plain_client.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cstring>
 #include <utility>
@@ -48,7 +49,7 @@ Task<Buffer> PlainClient::fill(ConstBytes value) {
   Buffer buffer = co_await buffers_->take(value.size());
   host_.charge_copy(value.size());
   if (!value.empty()) {
-    std::memcpy(buffer.bytes().data(), value.data(), value.size());
+    std::ranges::copy(value, buffer.bytes().begin());
   }
   co_return buffer;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cstring>
 
@@ -29,7 +30,7 @@ inline Result<std::size_t> copy_out(ConstBytes from, Bytes to) {
                                               from.size(), to.size()));
   }
   if (!from.empty()) {
-    std::memcpy(to.data(), from.data(), from.size());
+    std::ranges::copy(from, to.begin());
   }
   return from.size();
 }

@@ -1,6 +1,7 @@
 #include "kv/efactory/client.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cstring>
 #include <utility>
@@ -61,7 +62,7 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
   const std::uint64_t start_ns = host_.now_ns();
   const Buffer buffer = co_await buffers_->take(value.size());
   host_.charge_copy(value.size());
-  std::memcpy(buffer.bytes().data(), value.data(), value.size());
+  std::ranges::copy(value, buffer.bytes().begin());
   host_.charge_crc(value.size());
   const PutRequest ask{.key_bytes = static_cast<std::uint32_t>(key.size()),
                        .value_bytes = static_cast<std::uint32_t>(value.size()),

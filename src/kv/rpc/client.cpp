@@ -1,5 +1,6 @@
 #include "kv/rpc/client.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kv/common/values.h"
@@ -32,7 +33,7 @@ Task<Status> RpcClient::put(ConstBytes key, ConstBytes value, PutOptions) {
   std::size_t size = write_put(slot.request(), key, value);
   if (!value.empty()) {
     host().charge_copy(value.size());
-    std::memcpy(slot.request().data() + size, value.data(), value.size());
+    std::ranges::copy(value, slot.request().begin() + static_cast<std::ptrdiff_t>(size));
     size += value.size();
   }
   const Result<ConstBytes> reply = co_await caller().call(slot, put_request, size);
