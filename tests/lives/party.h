@@ -17,7 +17,12 @@
 
 namespace remora::fabric::lives {
 
-inline constexpr std::uint64_t timeout_ns = 5'000'000;
+// Long enough for a process that waits for a core, which sanitizers make it do for longer.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t timeout_ns = 100'000'000;
+#else
+inline constexpr std::uint64_t timeout_ns = 10'000'000;
+#endif
 inline constexpr std::uint8_t retry_count = 3;
 // What timeout and retries allow.
 inline constexpr std::uint64_t time_out_ns = (retry_count + 1) * timeout_ns;
