@@ -135,6 +135,27 @@ TEST(CrashCommand, every_listed_bug_can_be_planted) {
   }
 }
 
+TEST(CrashCommand, holds_a_store_engine_to_its_promise) {
+  const Outcome outcome =
+      remora_command({"crash", "--engine", "efactory", "--runs", "3", "--json"});
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.out;
+  const nlohmann::json json = json_of(outcome);
+  EXPECT_EQ(json.at("engine"), "efactory");
+  EXPECT_GT(json.at("cuts"), 0);
+  EXPECT_EQ(json.at("violations"), nlohmann::json::array());
+}
+
+TEST(CrashCommand, a_bug_planted_in_a_store_engine_is_replayed_by_its_seed) {
+  const Outcome outcome = remora_command({"crash", "--engine", "efactory", "--runs", "12",
+                                          "--plant", "efactory-durable-from-start", "--json"});
+  EXPECT_EQ(outcome.exit_status, broken);
+  const nlohmann::json violations = json_of(outcome).at("violations");
+  ASSERT_FALSE(violations.empty());
+  const Outcome replayed = follow(violations.back().at("replay"), {"--json"});
+  EXPECT_EQ(replayed.exit_status, broken);
+  EXPECT_EQ(json_of(replayed).at("violations"), nlohmann::json::array({violations.back()}));
+}
+
 // A few runs cannot kill every mutant; the whole proof is a test of its own, beside the engine.
 TEST(CrashCommand, mutants_are_counted) {
   const Outcome outcome = remora_command({"crash", "--mutants", "--runs", "4", "--json"});

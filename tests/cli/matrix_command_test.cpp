@@ -1,0 +1,68 @@
+// remora matrix: one cell for each engine and platform, what it says of each, and its exit status.
+#include <set>
+
+#include "tests/cli/cli_testing.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t platforms = 12;
+
+TEST(MatrixCommand, has_a_cell_for_every_platform_of_an_engine) {
+  const Outcome outcome =
+      remora_command({"matrix", "--engine", "pool", "--runs", "1", "--seed", "3", "--json"});
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.out;
+  const nlohmann::json list = json_of(outcome);
+  ASSERT_EQ(list.size(), platforms);
+  std::set<std::string> seen;
+  for (const nlohmann::json& cell : list) {
+    EXPECT_EQ(cell.at("engine"), "pool");
+    EXPECT_THAT(cell.at("promise").get<std::string>(), HasSubstr("survives"));
+    EXPECT_EQ(cell.at("runs"), 1);
+    EXPECT_EQ(cell.at("held"), true);
+    EXPECT_TRUE(cell.at("seed").is_null());
+    seen.insert(cell.at("domain").get<std::string>() + cell.at("ddio").get<std::string>() +
+                cell.at("flush").get<std::string>());
+  }
+  EXPECT_EQ(seen.size(), platforms);
+}
+
+TEST(MatrixCommand, prints_a_table_with_a_column_for_every_engine) {
+  const Outcome outcome =
+      remora_command({"matrix", "--engine", "pool", "--engine", "efactory", "--runs", "1"});
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("pool          efactory"));
+  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform   held          held"));
+  EXPECT_THAT(outcome.out, HasSubstr("wsp ddio=off flush=pcie       held          held"));
+}
+
+TEST(MatrixCommand, a_rival_that_breaks_its_promise_is_a_finding_with_a_seed_that_replays) {
+  const Outcome outcome = remora_command({"matrix", "--engine", "ca", "--runs", "4", "--json"});
+  EXPECT_EQ(outcome.exit_status, kept);
+  std::size_t held = 0;
+  for (const nlohmann::json& cell : json_of(outcome)) {
+    held += cell.at("held").get<bool>() ? 1u : 0u;
+    if (!cell.at("held").get<bool>() && cell.at("domain") == "dmp" && cell.at("ddio") == "on") {
+      const std::string seed = std::to_string(cell.at("seed").get<std::uint64_t>());
+      const std::string flush = cell.at("flush");
+      const nlohmann::json replayed =
+          json_of(remora_command({"crash", "--engine", "ca", "--runs", "1", "--seed", seed,
+                                  "--flush", flush, "--granularity", "cache-line", "--json"}));
+      ASSERT_EQ(replayed.at("violations").size(), 1u);
+      EXPECT_EQ(replayed.at("violations").at(0).at("explanation"), cell.at("explanation"));
+      EXPECT_THAT(cell.at("replay").get<std::string>(), HasSubstr("--seed " + seed + " "));
+    }
+  }
+  EXPECT_LT(held, platforms) << "client-active without persistence must be shown to lose data";
+}
+
+TEST(MatrixCommand, refuses_what_it_does_not_know) {
+  expect_refusal(remora_command({"matrix", "--engine", "steam"}), usage, "unknown engine 'steam'");
+  expect_refusal(remora_command({"matrix", "--granularity", "inch"}), usage,
+                 "unknown granularity 'inch'");
+}
+
+}  // namespace
+}  // namespace remora
