@@ -20,13 +20,7 @@ namespace {
 //                           sequence numbers
 //   set_durable             without the flag recovery computes the checksum, and finds the same
 //   log_->seal() in put     the put is acknowledged as visible; what makes it persistent drains too
-//   set_invalid, its drain  a value that came too late must live on until a cut that takes the mark
-//                           and not the value; these runs do not reach that
-constexpr std::array not_missed = {"set_next(",
-                                   "set_previous(",
-                                   "set_durable(",
-                                   "set_invalid(",
-                                   "(void)background_.drain();",
+constexpr std::array not_missed = {"set_next(", "set_previous(", "set_durable(",
                                    "header_not_persisted) ? Ticket{} : log_->seal()"};
 
 std::string source_line(const SiteKey& key) {

@@ -93,17 +93,15 @@ TEST_P(PlantedBug, is_caught_and_replayed_by_its_seed) {
 // Those that are not noticed, and why. No run can notice these:
 //   header_not_persisted  a put is acknowledged as visible; what makes it persistent later flushes
 //                         the header too, and everything before it in its segment
-//   index_before_space    nothing in the engine asks for it
 //   flag_travels          a simulated READ takes what CPUs wrote at one moment, all lines together
 //   get_skips_key         tags have 64 bits, and no two keys of a run share one
 // Those that the runs do not reach:
 //   free_without_notice       a reader would have to sleep until the space has been used again
-//   clean_copies_unpersisted  the cut would have to fall within the one commit that carries both
-//   the
-//                             copies and the end of the old pool
-constexpr std::array unnoticed = {&faults::header_not_persisted, &faults::index_before_space,
-                                  &faults::flag_travels,         &faults::get_skips_key,
-                                  &faults::free_without_notice,  &faults::clean_copies_unpersisted};
+//   clean_copies_unpersisted  only a cut within the one commit that carries the copies and the end
+//                             of the old pool shows it: one seed in thousands (6728, on pages)
+constexpr std::array unnoticed = {&faults::header_not_persisted, &faults::flag_travels,
+                                  &faults::get_skips_key, &faults::free_without_notice,
+                                  &faults::clean_copies_unpersisted};
 
 std::vector<const Fault*> efactory_bugs() {
   std::vector<const Fault*> list = kv::efactory::engine().faults();

@@ -16,8 +16,6 @@ inline constexpr Fault write_is_enough = {
     "a put ends when the WRITE is acknowledged, though nobody may see it yet (as published)"};
 inline constexpr Fault late_put_succeeds = {
     "efactory-late-put-succeeds", "a put that took longer than the server waits is a success"};
-inline constexpr Fault index_before_space = {
-    "efactory-index-before-header", "the index leads to an object whose header is not written yet"};
 inline constexpr Fault durable_from_start = {
     "efactory-durable-from-start", "a new object has its durability flag before its value came"};
 inline constexpr Fault sequence_stands_still = {
@@ -79,16 +77,34 @@ inline constexpr Fault recovery_revives = {"efactory-recovery-revives",
 inline constexpr Fault recovery_restarts_sequence = {"efactory-recovery-restarts-sequence",
                                                      "sequence numbers begin anew after recovery"};
 
-inline constexpr std::array all = {
-    &header_not_persisted,   &write_is_enough,          &late_put_succeeds,
-    &index_before_space,     &durable_from_start,       &sequence_stands_still,
-    &forgets_previous,       &flag_without_persist,     &flag_without_checksum,
-    &flag_before_drain,      &times_out_early,          &reads_undurable,
-    &flag_travels,           &get_skips_checksum,       &get_skips_persist,
-    &get_skips_key,          &del_not_persisted,        &del_in_memory,
-    &clean_without_notice,   &free_without_notice,      &clean_drops_newest,
-    &clean_moves_incomplete, &clean_copies_unpersisted, &clean_forgets_link,
-    &clean_flag_first,       &put_leaves_stale_place,   &recovery_takes_incomplete,
-    &recovery_takes_any,     &recovery_revives,         &recovery_restarts_sequence};
+inline constexpr std::array all = {&header_not_persisted,
+                                   &write_is_enough,
+                                   &late_put_succeeds,
+                                   &durable_from_start,
+                                   &sequence_stands_still,
+                                   &forgets_previous,
+                                   &flag_without_persist,
+                                   &flag_without_checksum,
+                                   &flag_before_drain,
+                                   &times_out_early,
+                                   &reads_undurable,
+                                   &flag_travels,
+                                   &get_skips_checksum,
+                                   &get_skips_persist,
+                                   &get_skips_key,
+                                   &del_not_persisted,
+                                   &del_in_memory,
+                                   &clean_without_notice,
+                                   &free_without_notice,
+                                   &clean_drops_newest,
+                                   &clean_moves_incomplete,
+                                   &clean_copies_unpersisted,
+                                   &clean_forgets_link,
+                                   &clean_flag_first,
+                                   &put_leaves_stale_place,
+                                   &recovery_takes_incomplete,
+                                   &recovery_takes_any,
+                                   &recovery_revives,
+                                   &recovery_restarts_sequence};
 
 }  // namespace remora::kv::efactory::faults
