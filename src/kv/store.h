@@ -76,6 +76,8 @@ class StoreClient {
   virtual Status failure() const = 0;
 };
 
+class LocalStore;  // kv/local_store.h
+
 // What two sides tell each other before they can talk, by whatever means the world has.
 struct PeerAddress {
   fabric::QueuePairAddress queue_pair;
@@ -88,6 +90,9 @@ class StoreServer {
 
   // A client that came; its address is answered with the server's for it.
   virtual Result<PeerAddress> accept(const PeerAddress& client) = 0;
+
+  // The store for the server's own process, or null where an engine has none.
+  virtual LocalStore* local() { return nullptr; }
 
   // Clients that are connected.
   virtual std::size_t clients() const = 0;

@@ -1,0 +1,57 @@
+// LocalStore: a store as its server's own process uses it, with no NIC between: for front ends that
+// live in the server (Redis clients) and for a store that is embedded in a program. Natives, their
+// flows and the background go on beside it; all see the same versions.
+//
+// Nothing here waits but what says so (a Task). One thread, the server's. The server outlives it.
+//
+// Durability. Every change has a Mark, and marks grow. A change is made, seen by all, and ordered
+// by the time the call returns; it is persistent when `persistent(mark)` has ended with success, or
+// `persistent_now()` has reached the mark. Before that a power cut may lose it, wholly, never torn,
+// and never while it keeps a later change of the same key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "kv/store.h"
+#include "runtime/task.h"
+
+namespace remora::kv {
+
+class LocalStore {
+ public:
+  using Mark = std::uint64_t;
+  // Milliseconds since 1970; 0: never. A key whose time has come is not there, for any client.
+  using Expiry = std::uint64_t;
+
+  virtual ~LocalStore() = default;
+
+  struct Found {
+    ConstBytes value;  // where it lies in the pool: until the next change here, or the next wait
+    Expiry expires = 0;
+  };
+  virtual std::optional<Found> get(ConstBytes key) = 0;
+
+  // The value is the pieces, one after the other; they are copied once. Failures: invalid_argument
+  // (sizes), no_space (wait for `room`, then once more), closed (the pool has failed).
+  virtual Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value,
+                           Expiry expires = 0) = 0;
+  // Of a key that is not there: the mark of now.
+  virtual Result<Mark> del(ConstBytes key) = 0;
+
+  // Ends when cleaning has made space, or with no_space when there is nothing left to clean.
+  virtual Task<Status> room() = 0;
+
+  virtual Mark now() const = 0;             // of the last change
+  virtual Mark persistent_now() const = 0;  // every change up to this one is persistent
+  virtual Task<Status> persistent(Mark mark) = 0;
+
+  // As StoreClient::scan, at once.
+  virtual ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;
+  virtual std::uint64_t keys() const = 0;
+};
+
+}  // namespace remora::kv
