@@ -40,6 +40,9 @@ class Contender {
   virtual std::string name() const = 0;
   // The process on the other core that must run while this one initiates.
   virtual pid_t process() const = 0;
+  // Whether that process need not run after all: this one works on its memory alone. Its target is
+  // then held while it is measured, as proof, and so that it takes nothing from this core.
+  virtual bool is_one_sided() const { return false; }
   // Performs that many operations and returns when they are complete: the bytes of a write are in
   // the target's memory, the bytes of a read in this process.
   virtual Status run(const Shape& shape, std::uint64_t operations) = 0;

@@ -24,10 +24,14 @@ class FabricContender : public Contender {
  private:
   // Fills the entries of all slots; an operation changes no more than its remote address.
   void prepare(const Shape& shape);
-  // Posts the operations first .. first + count - 1 of a run at once. Slots are used in turn, since
+  // Posts the next `count` operations of a run at once. Slots are used in turn, since
   // completions come in the order of the posts.
-  Status post(const Shape& shape, std::uint64_t first, std::uint64_t count);
+  Status post(const Shape& shape, std::uint64_t count);
 
+  Status run_one_by_one(const Shape& shape, std::uint64_t operations);
+  Status failure(const fabric::WorkCompletion& completion) const;
+
+  std::size_t next_slot_ = 0;
   std::array<fabric::Sge, most_depth> pieces_;
   std::array<fabric::SendWork, 2 * most_depth> works_;
 };

@@ -78,9 +78,10 @@ Side Stage::side(Contender& contender, const Shape& shape) {
     if (!failure_.ok()) {
       return;
     }
-    if (running_ != contender.process()) {
+    const pid_t wanted = contender.is_one_sided() ? 0 : contender.process();
+    if (running_ != wanted || wanted == 0) {
       const std::uint64_t start_ns = now_ns();
-      give_far_core_to(contender.process());
+      give_far_core_to(wanted);
       failure_ = contender.run(shape, warming_operations);
       excluded_ns_ += now_ns() - start_ns;
     }

@@ -75,6 +75,7 @@ class MappedContender final : public WireContender {
 
   std::string name() const override { return "mapped"; }
   Bytes view() override { return view_; }
+  bool is_one_sided() const override { return true; }
 
   Status run(const Shape& shape, std::uint64_t operations) override {
     const std::uint64_t before = side().counters().requests_by_wire;

@@ -20,7 +20,7 @@
 //  P3  A READ or atomic sees every earlier WRITE of its own queue pair.
 //  P4  A target CPU that watches the memory of one WRITE sees its last word, aligned, appear after
 //      all its other bytes; where the device's attributes say so, it sees all bytes in ascending
-//      order.
+//      order. In memory that is registered with relaxed_order there is no such order.
 //  P5  When a FLUSH to visibility has completed, the bytes that this queue pair wrote in its range
 //      are visible to everyone.
 //  P6  When a FLUSH to persistence has completed, they are also persistent, in the sense of the

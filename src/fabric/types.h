@@ -25,6 +25,9 @@ enum Access : std::uint32_t {
   remote_atomic = 1 << 3,  // compare_swap and fetch_add
   flush_visibility = 1 << 8,
   flush_persistence = 1 << 9,
+  // No right, but leave: bytes of a WRITE may appear in any order (P4 does not hold). For memory
+  // that nobody watches, as one does whose checksum tells him; it spares the device a wait.
+  relaxed_order = 1 << 20,
 };
 using AccessFlags = std::uint32_t;
 inline constexpr AccessFlags every_access =

@@ -46,6 +46,8 @@ class UcxPeer : public Contender {
   }
 
   pid_t process() const override { return child_->process(); }
+  // Both transports copy by themselves: posix what is mapped, cma by the kernel.
+  bool is_one_sided() const override { return true; }
   Bytes local() override { return local_.bytes(); }
 
  protected:

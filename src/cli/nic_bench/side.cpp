@@ -30,8 +30,9 @@ Result<std::unique_ptr<Side>> Side::create(Runtime& runtime, fabric::nic::Wire& 
     return completions.status();
   }
   side->completions_ = std::move(completions).value();
-  auto memory = side->domain_->register_memory(side->region_->bytes(), fabric::every_access,
-                                               side->region_.get());
+  // Nobody watches this memory.
+  auto memory = side->domain_->register_memory(
+      side->region_->bytes(), fabric::every_access | fabric::relaxed_order, side->region_.get());
   if (!memory.ok()) {
     return memory.status();
   }

@@ -72,6 +72,12 @@ class Lane {
   // Executes requests from the front, until one has to go by the wire. Called only while the queue
   // pair has nothing outstanding and no request is pending.
   virtual Ran run(std::span<const SendWork> works) = 0;
+  // Executes this one, or leaves all as it was: for run to look at. What a lane can do with few
+  // instructions it does here. Called as run is.
+  virtual bool run_one(const SendWork& work) {
+    (void)work;
+    return false;
+  }
   // This request goes by the wire.
   virtual void passed(const SendWork& work) = 0;
 };

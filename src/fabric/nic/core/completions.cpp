@@ -7,14 +7,25 @@ namespace remora::fabric::nic {
 
 std::size_t Completions::poll(std::span<WorkCompletion> out) {
   const std::uint32_t taken = static_cast<std::uint32_t>(std::min<std::size_t>(out.size(), count_));
-  for (std::uint32_t i = 0; i < taken; ++i) {
-    for (std::size_t word = 0; word < ring_[first_].size(); ++word) {
-      std::uint64_t value = ring_[first_][word];
-      asm volatile("" : "+r"(value));  // one word at a time, see Words
-      std::memcpy(reinterpret_cast<std::byte*>(&out[i]) + word * word_bytes, &value, word_bytes);
-    }
-    first_ = first_ + 1 == ring_.size() ? 0 : first_ + 1;
+  if (taken == 0) {
+    return 0;
   }
+  std::uint32_t first = first_;
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    const Words& words = ring_[first];
+    // One word at a time, see Words.
+    std::uint64_t a = words[0];
+    std::uint64_t b = words[1];
+    std::uint64_t c = words[2];
+    asm volatile("" : "+r"(a), "+r"(b), "+r"(c));
+    auto* const to = reinterpret_cast<std::byte*>(&out[i]);
+    std::memcpy(to, &a, word_bytes);
+    std::memcpy(to + word_bytes, &b, word_bytes);
+    asm volatile("" ::: "memory");
+    std::memcpy(to + 2 * word_bytes, &c, word_bytes);
+    first = first + 1 == capacity_ ? 0 : first + 1;
+  }
+  first_ = first;
   count_ -= taken;
   return taken;
 }

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "fabric/device.h"
 
@@ -15,7 +15,7 @@ class Completions final : public CompletionQueue {
  public:
   // `overruns` counts the queues of a device that lost something; it outlives this.
   Completions(std::uint32_t capacity, std::uint32_t& overruns)
-      : ring_(capacity), overruns_(overruns) {}
+      : ring_(new Words[capacity]), capacity_(capacity), overruns_(overruns) {}
 
   std::size_t poll(std::span<WorkCompletion> out) override;
   void arm(bool solicited_only) override {
@@ -26,13 +26,13 @@ class Completions final : public CompletionQueue {
 
   // The device's side. What does not fit is lost, and the queue says so for good.
   void push(const WorkCompletion& completion, bool solicited = false) {
-    if (count_ == ring_.size()) [[unlikely]] {
+    if (count_ == capacity_) [[unlikely]] {
       overruns_ += overrun_ ? 0 : 1;
       overrun_ = true;
       return;
     }
     const std::uint32_t behind = first_ + count_;
-    ring_[behind < ring_.size() ? behind : behind - ring_.size()] = words_of(completion);
+    ring_[behind < capacity_ ? behind : behind - capacity_] = words_of(completion);
     ++count_;
     const bool urgent = solicited || completion.status != WorkStatus::success;
     if (armed_ == Armed::for_any || (armed_ == Armed::for_solicited && urgent)) {
@@ -62,7 +62,8 @@ class Completions final : public CompletionQueue {
             std::uint64_t{completion.size_bytes} | std::uint64_t{completion.qp} << 32};
   }
 
-  std::vector<Words> ring_;
+  const std::unique_ptr<Words[]> ring_;
+  const std::uint32_t capacity_;
   std::uint32_t& overruns_;
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;

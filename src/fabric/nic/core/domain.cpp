@@ -42,7 +42,7 @@ const char* why_not(Bytes bytes, AccessFlags access, Region* persistence) {
   if (bytes.empty()) {
     return "a region needs bytes";
   }
-  if ((access & ~every_access) != 0) {
+  if ((access & ~(every_access | relaxed_order)) != 0) {
     return "there is no such right";
   }
   if ((access & (remote_write | remote_atomic)) != 0 && (access & local_write) == 0) {

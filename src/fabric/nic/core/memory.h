@@ -64,6 +64,9 @@ class Memory {
     return place;
   }
 
+  // Differs whenever regions were added or removed since: whoever keeps what a key led to asks.
+  std::uint64_t changes() const { return changes_; }
+
   const PageCache& pages() const { return pages_; }
   // Misses since the last call.
   std::uint64_t take_misses() { return pages_.take_misses(); }
@@ -83,6 +86,7 @@ class Memory {
 
   Table<RegisteredMemory, limits::region_index_bits, 32> regions_;
   PageCache pages_;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace remora::fabric::nic

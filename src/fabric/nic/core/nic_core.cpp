@@ -102,7 +102,8 @@ std::optional<Reachable> NicCore::reachable(LinkId link, QpNumber own, QpNumber 
   if (memory == nullptr) {
     return std::nullopt;
   }
-  return Reachable{memory->bytes, memory->access & qp->remote_access(), memory->persistence};
+  return Reachable{memory->bytes, memory->access & (qp->remote_access() | relaxed_order),
+                   memory->persistence};
 }
 
 // --- The turn ---

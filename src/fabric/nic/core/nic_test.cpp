@@ -43,8 +43,9 @@ TEST(Nic, refuses_registrations_that_promise_too_much) {
   EXPECT_EQ(code(bytes, remote_write, nullptr), Code::invalid_argument);
   EXPECT_EQ(code(bytes, flush_persistence, nullptr), Code::invalid_argument);
   EXPECT_EQ(code(bytes, flush_persistence, &medium), Code::invalid_argument);
-  EXPECT_EQ(code(bytes, 1 << 20, nullptr), Code::invalid_argument);
+  EXPECT_EQ(code(bytes, 1 << 21, nullptr), Code::invalid_argument);
   EXPECT_EQ(code(medium.bytes(), every_access, &medium), Code::ok);
+  EXPECT_EQ(code(medium.bytes(), every_access | relaxed_order, &medium), Code::ok);
 }
 
 TEST(Nic, refuses_queues_that_it_cannot_make) {

@@ -5,20 +5,8 @@
 #include "base/racy_copy.h"
 
 namespace remora::fabric::nic {
-namespace {
 
-Reach reach_of(const Connection& connection, const Sge& piece, std::uint64_t offset,
-               std::uint64_t size_bytes, AccessFlags rights) {
-  return {.domain = connection.domain,
-          .key = piece.key,
-          .address = reinterpret_cast<std::uintptr_t>(piece.address) + offset,
-          .size_bytes = size_bytes,
-          .rights = rights};
-}
-
-}  // namespace
-
-std::uint64_t total_bytes(std::span<const Sge> pieces) {
+std::uint64_t total_bytes_of_many(std::span<const Sge> pieces) {
   std::uint64_t total = 0;
   for (const Sge& piece : pieces) {
     total += piece.size_bytes;
@@ -51,10 +39,8 @@ bool find_parts(Connection& connection, std::span<const Sge> pieces, std::uint64
 }
 
 bool allows_all(const Connection& connection, std::span<const Sge> pieces, AccessFlags rights) {
-  return std::all_of(pieces.begin(), pieces.end(), [&](const Sge& piece) {
-    return piece.size_bytes == 0 || connection.engine.memory.allows(
-                                        reach_of(connection, piece, 0, piece.size_bytes, rights));
-  });
+  return std::all_of(pieces.begin(), pieces.end(),
+                     [&](const Sge& piece) { return allows(connection, piece, rights); });
 }
 
 void gather(const Parts& parts, Bytes out) {

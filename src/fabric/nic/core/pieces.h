@@ -24,14 +24,31 @@ class Parts {
   std::size_t count_ = 0;
 };
 
-std::uint64_t total_bytes(std::span<const Sge> pieces);
+std::uint64_t total_bytes_of_many(std::span<const Sge> pieces);
+inline std::uint64_t total_bytes(std::span<const Sge> pieces) {
+  return pieces.size() == 1 ? pieces[0].size_bytes : total_bytes_of_many(pieces);
+}
 
 // Where [offset, offset + size) of the message lies; the message is at least as long. False when a
 // key does not allow it.
 bool find_parts(Connection& connection, std::span<const Sge> pieces, std::uint64_t offset,
                 std::uint64_t size_bytes, AccessFlags rights, Parts& out);
 
-// Whether all pieces may be used with these rights.
+// What a request does to one of its pieces.
+inline Reach reach_of(const Connection& connection, const Sge& piece, std::uint64_t offset,
+                      std::uint64_t size_bytes, AccessFlags rights) {
+  return {.domain = connection.domain,
+          .key = piece.key,
+          .address = reinterpret_cast<std::uintptr_t>(piece.address) + offset,
+          .size_bytes = size_bytes,
+          .rights = rights};
+}
+
+// Whether this piece, or all of them, may be used with these rights.
+inline bool allows(const Connection& connection, const Sge& piece, AccessFlags rights) {
+  return piece.size_bytes == 0 ||
+         connection.engine.memory.allows(reach_of(connection, piece, 0, piece.size_bytes, rights));
+}
 bool allows_all(const Connection& connection, std::span<const Sge> pieces, AccessFlags rights);
 
 // Copies all parts to `out`, which is as large.

@@ -244,14 +244,33 @@ void Qp::settle() {
 // --- Posting ---
 
 Status Qp::post_send(std::span<const SendWork> works) {
-  if (!is_connected()) {
-    return Status(Code::closed, "the queue pair is not connected");
+  if (works.size() == 1 && lane_ != nullptr && sends_.empty() && !held_ && lane_->run_one(works[0]))
+      [[likely]] {
+    count_short_cut(1);
+    return {};
   }
-  if (lane_ != nullptr) {
-    works = works.subspan(run_lane(works));
+  return post_any(works);
+}
+
+Status Qp::post_any(std::span<const SendWork> works) {
+  if (lane_ != nullptr && sends_.empty() && !held_) {
+    const Lane::Ran ran = lane_->run(works);
+    count_short_cut(ran.executed);
+    works = works.subspan(ran.executed);
+    if (ran.pending) {
+      hold(works.front());
+      works = works.subspan(1);
+    }
     if (works.empty()) [[likely]] {
       return {};
     }
+  }
+  return post_by_wire(works);
+}
+
+Status Qp::post_by_wire(std::span<const SendWork> works) {
+  if (!is_connected()) {
+    return Status(Code::closed, "the queue pair is not connected");
   }
   Status status;
   for (const SendWork& work : works) {
@@ -269,25 +288,12 @@ Status Qp::post_send(std::span<const SendWork> works) {
   return status;
 }
 
-// How many from the front are on the short way, or have gone it.
-std::size_t Qp::run_lane(std::span<const SendWork> works) {
-  if (!sends_.empty() || held_) {
-    return 0;
-  }
-  const Lane::Ran ran = lane_->run(works);
-  std::size_t taken = ran.executed;
-  if (ran.pending) {
-    const SendWork& work = works[taken++];
-    const bool brings_bytes = work.opcode >= Opcode::read && work.opcode <= Opcode::fetch_add;
-    held_ = {work.id, work.opcode, work.signalled,
-             brings_bytes ? static_cast<std::uint32_t>(total_bytes(work.pieces)) : 0};
-    requester_.hold(true);
-  }
-  if (taken != 0) {
-    connection_.engine.counters.requests_short_cut += taken;
-    connection_.engine.ask_for_turn();
-  }
-  return taken;
+void Qp::hold(const SendWork& work) {
+  const bool brings_bytes = work.opcode >= Opcode::read && work.opcode <= Opcode::fetch_add;
+  held_ = {work.id, work.opcode, work.signalled,
+           brings_bytes ? static_cast<std::uint32_t>(total_bytes(work.pieces)) : 0};
+  requester_.hold(true);
+  count_short_cut(1);
 }
 
 void Qp::lane_finished() {

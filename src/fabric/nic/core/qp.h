@@ -73,7 +73,16 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   void settle() override;
   void ask_peer() override;
   void lane_finished() override;
-  std::size_t run_lane(std::span<const SendWork> works);
+  void count_short_cut(std::size_t requests) {
+    if (requests != 0) [[likely]] {
+      connection_.engine.counters.requests_short_cut += requests;
+      connection_.engine.ask_for_turn();
+    }
+  }
+  Status post_any(std::span<const SendWork> works);
+  Status post_by_wire(std::span<const SendWork> works);
+  // The lane is at this request.
+  void hold(const SendWork& work);
   void end_held(WorkStatus status);
   void deal_with_failure();
   void enter_error();

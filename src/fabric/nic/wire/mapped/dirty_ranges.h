@@ -22,9 +22,15 @@ class DirtyRanges {
 
   void add(std::uint64_t begin, std::uint64_t size_bytes) {
     const std::uint64_t end = begin + size_bytes;
-    if (count_ != 0 && touches(ranges_[count_ - 1], begin, end)) [[likely]] {
-      take_in(ranges_[count_ - 1], begin, end);
-      return;
+    if (count_ != 0) [[likely]] {
+      Range& last = ranges_[count_ - 1];
+      if (last.begin <= begin && end <= last.end) {
+        return;  // nothing to store
+      }
+      if (touches(last, begin, end)) {
+        take_in(last, begin, end);
+        return;
+      }
     }
     add_elsewhere(begin, end);
   }

@@ -18,6 +18,7 @@ MappedInitiator::Mapping::~Mapping() {
 
 MappedInitiator::~MappedInitiator() {
   for (const auto& [number, lane] : lanes_) {
+    lane->quick_ = {};
     lane->link_ = nullptr;
   }
 }
@@ -48,6 +49,8 @@ void MappedInitiator::link_down(LinkId id) {
   for (const auto& [number, lane] : lanes_) {
     if (lane->link_ == link) {
       lane->link_ = nullptr;
+      lane->quick_ = {};
+      lane->latest_ = nullptr;
       lane->known_.clear();
     }
   }
@@ -122,6 +125,7 @@ void MappedInitiator::answer(LinkId id, const MappedMessage& message, Descriptor
   if (known == nullptr || known->state != Known::State::asked) {
     return;
   }
+  lane->second->quick_ = {};
   known->mapping = kind == MappedKind::grant ? map(*link, message, passed) : nullptr;
   known->state = known->mapping ? Known::State::granted : Known::State::denied;
   known->medium = message.medium;
@@ -175,6 +179,7 @@ void MappedInitiator::forget(Link& link, std::uint64_t region) {
     if (lane->link_ != &link) {
       continue;
     }
+    lane->quick_ = {};
     for (Known& known : lane->known_) {
       if (known.state == Known::State::granted && known.region == region) {
         known.state = Known::State::denied;

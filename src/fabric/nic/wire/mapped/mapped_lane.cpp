@@ -1,48 +1,22 @@
 #include "fabric/nic/wire/mapped/mapped_lane.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
-#include <cstring>
 
-#include "base/racy_copy.h"
-#include "fabric/nic/core/ascending_copy.h"
 #include "fabric/nic/core/pieces.h"
+#include "fabric/nic/wire/mapped/mapped_stores.h"
 #include "fabric/nic/wire/mapped/process_fence.h"
 
 namespace remora::fabric::nic {
 namespace {
 
-bool is_aligned(const std::byte* at, std::size_t size_bytes) {
-  return reinterpret_cast<std::uintptr_t>(at) % size_bytes == 0;
-}
+// How many requests ahead of the one that is executed memory is asked for.
+constexpr std::size_t prefetch_distance = 8;
 
-// A line that appears, and reaches the medium, as one: no word of it before another. Past the
-// caches.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-bool stores_lines() {
-  static const bool can = [] {
-    constexpr unsigned movdir64b_bit = 1U << 28;
-    unsigned a = 0;
-    unsigned b = 0;
-    unsigned c = 0;
-    unsigned d = 0;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & movdir64b_bit) != 0;
-  }();
-  return can;
+// Whether the FLUSH is of exactly these bytes.
+bool is_of_the_same(const RemoteAddress& at, std::uint64_t size_bytes, const SendWork& flush) {
+  return flush.flush_select == FlushSelect::range && flush.remote.address == at.address &&
+         flush.flush_bytes == size_bytes;
 }
-__attribute__((target("movdir64b"))) void store_line(std::byte* to, const std::byte* from) {
-  _movdir64b(to, from);
-}
-#else
-bool stores_lines() {
-  return false;
-}
-void store_line(std::byte*, const std::byte*) {}
-#endif
 
 // Whether the FLUSH makes all of a WRITE persistent.
 bool is_persisted_by(const RemoteAddress& at, std::uint64_t size_bytes, const SendWork& flush) {
@@ -53,23 +27,6 @@ bool is_persisted_by(const RemoteAddress& at, std::uint64_t size_bytes, const Se
   return flush.flush_select == FlushSelect::region || within(offset, size_bytes, flush.flush_bytes);
 }
 
-// All but the last word in any order, then that.
-void copy_last_word_last(std::byte* to, ConstBytes from) {
-#if !defined(__SANITIZE_THREAD__)
-  if (from.size() > mapped_limits::by_word_bytes) {
-    const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % word_bytes;
-    const std::size_t body = round_down(from.size() - head - word_bytes, word_bytes);
-    copy_ascending(to, from.first(head));
-    // Aligned and a multiple of words: no vector store splits one.
-    std::memcpy(to + head, from.data() + head, body);
-    __asm__ volatile("" : : : "memory");
-    to += head + body;
-    from = from.subspan(head + body);
-  }
-#endif
-  copy_ascending(to, from);
-}
-
 }  // namespace
 
 MappedLane::~MappedLane() {
@@ -78,14 +35,11 @@ MappedLane::~MappedLane() {
 
 // --- Keys ---
 
-MappedLane::Known* MappedLane::find(RemoteKey key) {
-  if (latest_ < known_.size() && known_[latest_].key == key) [[likely]] {
-    return &known_[latest_];
-  }
-  for (std::size_t i = 0; i < known_.size(); ++i) {
-    if (known_[i].key == key) {
-      latest_ = i;
-      return &known_[i];
+[[gnu::noinline]] MappedLane::Known* MappedLane::find_among_all(RemoteKey key) {
+  for (Known& known : known_) {
+    if (known.key == key) {
+      latest_ = &known;
+      return &known;
     }
   }
   return nullptr;
@@ -101,8 +55,8 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
     known_.emplace_back();
     known_.back().key = key;
     known_.back().state = owner_.say_ask(*this, key) ? Known::State::asked : Known::State::denied;
-    latest_ = known_.size() - 1;
-    return &known_.back();
+    latest_ = &known_.back();
+    return latest_;
   }
   if (known->state != Known::State::granted && link_ != nullptr &&
       ++known->waited >= known->patience) {
@@ -116,8 +70,9 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
 }
 
 // A place that the target grants at this moment, or nothing. Within the epoch.
-MappedLane::Place MappedLane::reach(const RemoteAddress& remote, std::uint64_t size_bytes,
-                                    AccessFlags rights) {
+[[gnu::always_inline]] inline MappedLane::Place MappedLane::reach(const RemoteAddress& remote,
+                                                                  std::uint64_t size_bytes,
+                                                                  AccessFlags rights) {
   Known* known = find(remote.key);
   if (known == nullptr || known->state != Known::State::granted) [[unlikely]] {
     return {};
@@ -125,6 +80,7 @@ MappedLane::Place MappedLane::reach(const RemoteAddress& remote, std::uint64_t s
   if (link_->gate->word(known->slot).load(std::memory_order_acquire) != known->grant) [[unlikely]] {
     known->state = Known::State::denied;  // taken back
     known->mapping.reset();
+    quick_ = {};
     return {};
   }
   const std::uint64_t offset = remote.address - known->base;
@@ -135,16 +91,62 @@ MappedLane::Place MappedLane::reach(const RemoteAddress& remote, std::uint64_t s
   return {known, known->mapping->bytes.data() + offset};
 }
 
-bool MappedLane::is_fit(const SendWork& work, std::uint64_t size_bytes) const {
-  return size_bytes != 0 && size_bytes <= connection_.engine.max_message_bytes &&
-         (work.pieces.size() == 1 || size_bytes <= mapped_limits::gathered_bytes);
-}
-
-bool MappedLane::may_use(std::span<const Sge> pieces, AccessFlags rights) const {
-  return pieces.size() <= connection_.max_pieces && allows_all(connection_, pieces, rights);
-}
-
 // --- Requests ---
+
+[[gnu::always_inline]] inline void MappedLane::complete(const SendWork& work,
+                                                        std::uint32_t size_bytes) {
+  if (work.signalled) {
+    connection_.send_completions->push({.id = work.id,
+                                        .status = WorkStatus::success,
+                                        .opcode = work.opcode,
+                                        .size_bytes = size_bytes,
+                                        .qp = connection_.number});
+  }
+}
+
+// Where a request between the same regions as the last one goes, or null. Says nothing of the gate.
+[[gnu::always_inline]] inline std::byte* MappedLane::reach_quickly(const SendWork& work,
+                                                                   const Sge& piece,
+                                                                   bool is_read) const {
+  const std::uint64_t offset = work.remote.address - quick_.remote_base;
+  const bool is_fine = quick_.keys == Quick::both(work.remote.key, piece.key) &&
+                       quick_.changes == connection_.engine.memory.changes() &&
+                       within(reinterpret_cast<std::uintptr_t>(piece.address) - quick_.local_base,
+                              piece.size_bytes, quick_.local_bytes) &&
+                       within(offset, piece.size_bytes, quick_.remote_bytes) &&
+                       (is_read ? quick_.may_read : quick_.may_write);
+  return is_fine ? quick_.at + offset : nullptr;
+}
+
+// Whether such a request needs no call to anything. Every store that a call costs takes a place in
+// the store buffer, behind the store to the target's cold memory, and the buffer is what bounds how
+// many such requests are under way at a time.
+[[gnu::always_inline]] inline bool MappedLane::is_small(const SendWork& work) {
+  return (work.opcode == Opcode::read || work.opcode == Opcode::write) && work.pieces.size() == 1 &&
+         !work.inline_data && work.pieces[0].size_bytes - 1 < mapped_limits::by_word_bytes &&
+         work.pieces[0].size_bytes % (2 * word_bytes) == 0;
+}
+
+// Moves the bytes, and reports it. In the epoch, with the gate open.
+[[gnu::always_inline]] inline void MappedLane::execute_small(const SendWork& work, const Sge& piece,
+                                                             std::byte* at, bool is_read) {
+  if (is_read) {
+    copy_out(piece.address, ConstBytes(at, piece.size_bytes));
+  } else {
+    copy_ascending(at, ConstBytes(piece.address, piece.size_bytes));
+    quick_.dirty->add(work.remote.address, piece.size_bytes);
+  }
+  complete(work, is_read ? piece.size_bytes : 0);
+}
+
+// Asks for the target's memory early: what a READ waits for keeps everything behind it waiting too.
+inline void MappedLane::prefetch(std::span<const SendWork> works, std::size_t which) const {
+  if (which < works.size() && works[which].opcode == Opcode::read) {
+    const std::uint64_t offset = works[which].remote.address - quick_.remote_base;
+    __builtin_prefetch(reinterpret_cast<const void*>(  // an address at most; nothing is touched
+        reinterpret_cast<std::uintptr_t>(quick_.at) + offset));
+  }
+}
 
 Lane::Ran MappedLane::run(std::span<const SendWork> works) {
   if (link_ == nullptr || !link_->gate) [[unlikely]] {
@@ -153,6 +155,7 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
   std::atomic<std::uint64_t>& epoch = link_->epoch->word(0);
   std::size_t executed = 0;
   bool goes_on = true;
+  streamed_for_ = nullptr;
   while (goes_on && executed < works.size()) {
     const std::size_t upto = std::min(works.size(), executed + mapped_limits::requests_per_entry);
     const std::uint64_t inside = epoch.load(std::memory_order_relaxed) + 1;
@@ -160,6 +163,20 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     light_fence();  // the target, who takes rights back, makes it a full one
     while (executed < upto) {
       const SendWork* behind = executed + 1 < upto ? &works[executed + 1] : nullptr;
+      prefetch(works, executed + prefetch_distance);
+      // A FLUSH behind may make another way the better one.
+      if (is_small(works[executed]) && (behind == nullptr || behind->opcode != Opcode::flush)) {
+        const SendWork& work = works[executed];
+        const Sge& piece = work.pieces[0];
+        const bool is_read = work.opcode == Opcode::read;
+        std::byte* const at = reach_quickly(work, piece, is_read);
+        if (at != nullptr && quick_.gate->load(std::memory_order_acquire) == quick_.grant)
+            [[likely]] {
+          execute_small(work, piece, at, is_read);
+          ++executed;
+          continue;
+        }
+      }
       goes_on = execute(works[executed], behind);
       if (!goes_on) {
         break;
@@ -169,6 +186,75 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     epoch.store(inside + 1, std::memory_order_release);
   }
   return {executed, false};
+}
+
+bool MappedLane::run_one(const SendWork& work) {
+  if (!is_small(work)) {
+    return run_one_large(work);
+  }
+  const Sge& piece = work.pieces[0];
+  const bool is_read = work.opcode == Opcode::read;
+  std::byte* const at = reach_quickly(work, piece, is_read);
+  if (at == nullptr) [[unlikely]] {
+    return make_quick(work, piece);
+  }
+  const std::uint64_t inside = quick_.epoch->load(std::memory_order_relaxed) + 1;
+  quick_.epoch->store(inside, std::memory_order_relaxed);
+  light_fence();  // see run
+  const bool is_open = quick_.gate->load(std::memory_order_acquire) == quick_.grant;
+  if (is_open) [[likely]] {
+    execute_small(work, piece, at, is_read);
+  }
+  quick_.epoch->store(inside + 1, std::memory_order_release);
+  return is_open;
+}
+
+// A READ of more, which is worth a call, and no more than that.
+[[gnu::noinline]] bool MappedLane::run_one_large(const SendWork& work) {
+  if (work.opcode != Opcode::read || work.pieces.size() != 1 || work.inline_data ||
+      !is_fit(work.pieces[0].size_bytes)) {
+    return false;
+  }
+  const Sge& piece = work.pieces[0];
+  std::byte* const at = reach_quickly(work, piece, true);
+  if (at == nullptr) [[unlikely]] {
+    return make_quick(work, piece);
+  }
+  const std::uint64_t inside = quick_.epoch->load(std::memory_order_relaxed) + 1;
+  quick_.epoch->store(inside, std::memory_order_relaxed);
+  light_fence();  // see run
+  const bool is_open = quick_.gate->load(std::memory_order_acquire) == quick_.grant;
+  if (is_open) [[likely]] {
+    racy_copy(Bytes(piece.address, piece.size_bytes), ConstBytes(at, piece.size_bytes));
+    complete(work, piece.size_bytes);
+  }
+  quick_.epoch->store(inside + 1, std::memory_order_release);
+  return is_open;
+}
+
+// For the next one: this one takes the other way.
+[[gnu::noinline, gnu::cold]] bool MappedLane::make_quick(const SendWork& work, const Sge& piece) {
+  quick_ = {};
+  Known* known = find(work.remote.key);
+  const RegisteredMemory* local = connection_.engine.memory.find(connection_.domain, piece.key);
+  if (link_ == nullptr || !link_->gate || known == nullptr ||
+      known->state != Known::State::granted || local == nullptr || owner_.options_.inside) {
+    return false;
+  }
+  quick_ = {.keys = Quick::both(work.remote.key, piece.key),
+            .changes = connection_.engine.memory.changes(),
+            .gate = &link_->gate->word(known->slot),
+            .grant = known->grant,
+            .remote_base = known->base,
+            .remote_bytes = known->mapping->bytes.size(),
+            .at = known->mapping->bytes.data(),
+            .local_base = reinterpret_cast<std::uintptr_t>(local->bytes.data()),
+            .local_bytes = local->bytes.size(),
+            .epoch = &link_->epoch->word(0),
+            .dirty = &known->dirty,
+            .may_read = (known->rights & remote_read) != 0 && (local->access & local_write) != 0,
+            .may_write = (known->rights & remote_write) != 0};
+  return false;
 }
 
 // What goes by the wire is in the target's caches when it is acknowledged.
@@ -196,12 +282,24 @@ void MappedLane::passed(const SendWork& work) {
   }
 }
 
-bool MappedLane::execute(const SendWork& work, const SendWork* behind) {
+[[gnu::always_inline]] inline bool MappedLane::execute(const SendWork& work,
+                                                       const SendWork* behind) {
+  const bool is_simple = work.pieces.size() == 1 && !work.inline_data;
+  if (is_simple && work.opcode == Opcode::read) {
+    return execute_read(work);
+  }
+  if (is_simple && work.opcode == Opcode::write) {
+    return execute_write(work, behind);
+  }
+  return execute_seldom(work, behind);
+}
+
+bool MappedLane::execute_seldom(const SendWork& work, const SendWork* behind) {
   switch (work.opcode) {
     case Opcode::write:
-      return execute_write(work, behind);
+      return execute_gathered_write(work, behind);
     case Opcode::read:
-      return execute_read(work);
+      return execute_scattered_read(work);
     case Opcode::compare_swap:
     case Opcode::fetch_add:
     case Opcode::atomic_write:
@@ -213,45 +311,46 @@ bool MappedLane::execute(const SendWork& work, const SendWork* behind) {
   }
 }
 
-void MappedLane::complete(const SendWork& work, std::uint32_t size_bytes) {
-  if (work.signalled) {
-    connection_.send_completions->push({.id = work.id,
-                                        .status = WorkStatus::success,
-                                        .opcode = work.opcode,
-                                        .size_bytes = size_bytes,
-                                        .qp = connection_.number});
-  }
+// A length that a message can have.
+bool MappedLane::is_fit(std::uint64_t size_bytes) const {
+  return size_bytes != 0 && size_bytes <= connection_.engine.max_message_bytes;
 }
 
-bool MappedLane::execute_write(const SendWork& work, const SendWork* behind) {
-  const std::uint64_t size_bytes = total_bytes(work.pieces);
-  if (!is_fit(work, size_bytes)) [[unlikely]] {
+[[gnu::always_inline]] inline bool MappedLane::execute_write(const SendWork& work,
+                                                             const SendWork* behind) {
+  const Sge& piece = work.pieces[0];
+  if (!is_fit(piece.size_bytes) || !allows(connection_, piece, local_read)) [[unlikely]] {
     return false;
   }
-  const bool is_fine = work.inline_data ? work.pieces.size() <= connection_.max_pieces &&
-                                              size_bytes <= connection_.max_inline_bytes
-                                        : may_use(work.pieces, local_read);
-  const Place place = is_fine ? reach(work.remote, size_bytes, remote_write) : Place{};
+  const Place place = reach(work.remote, piece.size_bytes, remote_write);
   if (place.at == nullptr) [[unlikely]] {
     return false;
   }
   pause_inside();
-  const bool line_last =
-      behind != nullptr && behind->opcode == Opcode::flush &&
-      place.known->medium == static_cast<std::uint8_t>(Granularity::cache_line) &&
-      is_persisted_by(work.remote, size_bytes, *behind) && stores_lines() &&
-      is_aligned(place.at + size_bytes, cache_line_bytes) && size_bytes >= cache_line_bytes;
-  if (work.pieces.size() == 1) [[likely]] {
-    store(*place.known, place.at, ConstBytes(work.pieces[0].address, size_bytes), line_last);
-  } else {
-    // A word of the target may lie in two pieces, and is never seen torn.
-    Bytes room = scratch(size_bytes);
-    for (const Sge& piece : work.pieces) {
-      racy_copy(room, ConstBytes(piece.address, piece.size_bytes));
-      room = room.subspan(piece.size_bytes);
-    }
-    store(*place.known, place.at, scratch(size_bytes), line_last);
+  store(place, work.remote, ConstBytes(piece.address, piece.size_bytes), behind);
+  complete(work, 0);
+  return true;
+}
+
+// Inline, or of several pieces: a word of the target may lie in two of them, and is never seen
+// torn.
+bool MappedLane::execute_gathered_write(const SendWork& work, const SendWork* behind) {
+  const std::uint64_t size_bytes = total_bytes(work.pieces);
+  const bool is_fine = work.pieces.size() <= connection_.max_pieces && is_fit(size_bytes) &&
+                       size_bytes <= mapped_limits::gathered_bytes &&
+                       (work.inline_data ? size_bytes <= connection_.max_inline_bytes
+                                         : allows_all(connection_, work.pieces, local_read));
+  const Place place = is_fine ? reach(work.remote, size_bytes, remote_write) : Place{};
+  if (place.at == nullptr) {
+    return false;
   }
+  pause_inside();
+  Bytes room = scratch(size_bytes);
+  for (const Sge& piece : work.pieces) {
+    racy_copy(room, ConstBytes(piece.address, piece.size_bytes));
+    room = room.subspan(piece.size_bytes);
+  }
+  store(place, work.remote, scratch(size_bytes), behind);
   complete(work, 0);
   return true;
 }
@@ -263,65 +362,53 @@ Bytes MappedLane::scratch(std::size_t size_bytes) {
   return Bytes(scratch_).first(size_bytes);
 }
 
-void MappedLane::store(Known& known, std::byte* to, ConstBytes from, bool line_last) {
-  if (from.size() >= mapped_limits::past_cache_bytes || line_last) {
-    store_past_caches(known, to, from, line_last);
+[[gnu::always_inline]] inline void MappedLane::store(const Place& place, const RemoteAddress& at,
+                                                     ConstBytes from, const SendWork* behind) {
+  const bool is_flushed = behind != nullptr && behind->opcode == Opcode::flush &&
+                          is_persisted_by(at, from.size(), *behind);
+  if (is_flushed || from.size() >= mapped_limits::past_cache_bytes) [[unlikely]] {
+    const bool is_streamed = store_perhaps_past_caches(place, at.address, from, is_flushed);
+    // Nothing of these lines is in a cache any more, whatever was written there before.
+    streamed_for_ =
+        is_streamed && is_flushed && is_of_the_same(at, from.size(), *behind) ? behind : nullptr;
     return;
   }
-  copy_last_word_last(to, from);
-  known.dirty.add(known.base + static_cast<std::uint64_t>(to - known.mapping->bytes.data()),
-                  from.size());
+  copy_last_word_last(place.at, from);
+  place.known->dirty.add(at.address, from.size());
 }
 
-// With `line_last` the end is a whole line, and a FLUSH waits for it.
-void MappedLane::store_past_caches(Known& known, std::byte* to, ConstBytes from, bool line_last) {
-  const std::uint64_t at =
-      known.base + static_cast<std::uint64_t>(to - known.mapping->bytes.data());
-  const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % cache_line_bytes;
-  // One to 64 bytes are left for the end.
-  const std::size_t body = round_down(from.size() - head - 1, cache_line_bytes);
-  const std::size_t tail_at = head + body;
-  if (!line_last) {
-    __builtin_prefetch(to + tail_at, 1);
-  }
-  if (head != 0) {
-    copy_ascending(to, from.first(head));
-    known.dirty.add(at, head);
-  }
-  if (body != 0) {
-    Region& medium = *known.mapping->medium;
-    medium.copy(to + head, from.subspan(head, body));
-    (void)medium.drain();
-  }
-  if (line_last) {
-    store_line(to + tail_at, from.data() + tail_at);
-    return;
-  }
-  copy_ascending(to + tail_at, from.subspan(tail_at));
-  known.dirty.add(at + tail_at, from.size() - tail_at);
-}
-
-bool MappedLane::execute_read(const SendWork& work) {
-  const std::uint64_t size_bytes = total_bytes(work.pieces);
-  if (!is_fit(work, size_bytes) || work.inline_data || !may_use(work.pieces, local_write))
-      [[unlikely]] {
+[[gnu::always_inline]] inline bool MappedLane::execute_read(const SendWork& work) {
+  const Sge& piece = work.pieces[0];
+  if (!is_fit(piece.size_bytes) || !allows(connection_, piece, local_write)) [[unlikely]] {
     return false;
   }
-  const Place place = reach(work.remote, size_bytes, remote_read);
+  const Place place = reach(work.remote, piece.size_bytes, remote_read);
   if (place.at == nullptr) [[unlikely]] {
     return false;
   }
   pause_inside();
-  const ConstBytes there(place.at, size_bytes);
-  if (work.pieces.size() == 1) [[likely]] {
-    racy_copy(Bytes(work.pieces[0].address, size_bytes), there);
-  } else {
-    ConstBytes from = scratch(size_bytes);
-    racy_copy(scratch(size_bytes), there);
-    for (const Sge& piece : work.pieces) {
-      racy_copy(Bytes(piece.address, piece.size_bytes), from.first(piece.size_bytes));
-      from = from.subspan(piece.size_bytes);
-    }
+  copy_out(piece.address, ConstBytes(place.at, piece.size_bytes));
+  complete(work, piece.size_bytes);
+  return true;
+}
+
+bool MappedLane::execute_scattered_read(const SendWork& work) {
+  const std::uint64_t size_bytes = total_bytes(work.pieces);
+  if (work.inline_data || work.pieces.size() > connection_.max_pieces || !is_fit(size_bytes) ||
+      size_bytes > mapped_limits::gathered_bytes ||
+      !allows_all(connection_, work.pieces, local_write)) {
+    return false;
+  }
+  const Place place = reach(work.remote, size_bytes, remote_read);
+  if (place.at == nullptr) {
+    return false;
+  }
+  pause_inside();
+  ConstBytes from = scratch(size_bytes);
+  racy_copy(scratch(size_bytes), ConstBytes(place.at, size_bytes));
+  for (const Sge& piece : work.pieces) {
+    racy_copy(Bytes(piece.address, piece.size_bytes), from.first(piece.size_bytes));
+    from = from.subspan(piece.size_bytes);
   }
   complete(work, static_cast<std::uint32_t>(size_bytes));
   return true;
@@ -330,7 +417,8 @@ bool MappedLane::execute_read(const SendWork& work) {
 bool MappedLane::execute_word(const SendWork& work) {
   const bool brings_value = work.opcode != Opcode::atomic_write;
   if (work.inline_data || (brings_value && (total_bytes(work.pieces) != word_bytes ||
-                                            !may_use(work.pieces, local_write)))) {
+                                            work.pieces.size() > connection_.max_pieces ||
+                                            !allows_all(connection_, work.pieces, local_write)))) {
     return false;
   }
   const Place place = reach(work.remote, word_bytes, brings_value ? remote_atomic : remote_write);
@@ -380,12 +468,15 @@ bool MappedLane::execute_flush(const SendWork& work) {
   if (to_medium) {
     Region& region = *known->mapping->medium;
     const std::uint64_t size_bytes = whole ? known->mapping->bytes.size() : work.flush_bytes;
-    known->dirty.take(from.address, from.address + size_bytes, [&](const DirtyRanges::Range& part) {
+    const auto write_back = [&](const DirtyRanges::Range& part) {
       if (medium == Granularity::cache_line) {
         region.flush(
             known->mapping->bytes.subspan(part.begin - known->base, part.end - part.begin));
       }
-    });
+    };
+    if (streamed_for_ != &work) {
+      known->dirty.take(from.address, from.address + size_bytes, write_back);
+    }
     (void)region.drain();
   }
   complete(work, 0);

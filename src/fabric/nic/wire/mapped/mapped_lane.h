@@ -9,6 +9,8 @@
 // the processor can store a whole line at once: the last line then needs no cache, nor a
 // write-back.
 //
+// Memory with relaxed_order is spared the fence before the last line.
+//
 // FLUSH. To visibility there is nothing to do. To persistence, what the queue pair wrote in the
 // range through caches, its own or by the wire the target's, is written back, and a fence waits for
 // that and for what went past the caches. On page media the target has to commit: by the wire.
@@ -31,11 +33,34 @@ class MappedLane final : public Lane {
   ~MappedLane() override;
 
   Ran run(std::span<const SendWork> works) override;
+  bool run_one(const SendWork& work) override;
   void passed(const SendWork& work) override;
 
  private:
   friend class MappedInitiator;
   using Known = MappedInitiator::Known;
+
+  // All that a small READ or WRITE between the same two regions as the last one must know, side by
+  // side. Holds while `changes` is that of the device's memory and the gate shows the grant.
+  struct Quick {
+    std::uint64_t keys = 0;  // remote, then local; 0 when there is none
+    std::uint64_t changes = 0;
+    const std::atomic<std::uint64_t>* gate = nullptr;
+    std::uint64_t grant = 0;
+    std::uint64_t remote_base = 0;
+    std::uint64_t remote_bytes = 0;
+    std::byte* at = nullptr;
+    std::uint64_t local_base = 0;
+    std::uint64_t local_bytes = 0;
+    std::atomic<std::uint64_t>* epoch = nullptr;
+    DirtyRanges* dirty = nullptr;
+    bool may_read = false;
+    bool may_write = false;
+
+    static std::uint64_t both(RemoteKey remote, LocalKey local) {
+      return std::uint64_t{remote} << 32 | local;
+    }
+  };
 
   // A place in the target's memory that a request may use.
   struct Place {
@@ -46,16 +71,32 @@ class MappedLane final : public Lane {
   bool execute(const SendWork& work, const SendWork* behind);
   bool execute_write(const SendWork& work, const SendWork* behind);
   bool execute_read(const SendWork& work);
+  bool execute_seldom(const SendWork& work, const SendWork* behind);
+  bool execute_gathered_write(const SendWork& work, const SendWork* behind);
+  bool execute_scattered_read(const SendWork& work);
   bool execute_word(const SendWork& work);
   bool execute_flush(const SendWork& work);
   Place reach(const RemoteAddress& remote, std::uint64_t size_bytes, AccessFlags rights);
-  bool is_fit(const SendWork& work, std::uint64_t size_bytes) const;
+  bool is_fit(std::uint64_t size_bytes) const;
   Bytes scratch(std::size_t size_bytes);
-  bool may_use(std::span<const Sge> pieces, AccessFlags rights) const;
-  void store_past_caches(Known& known, std::byte* to, ConstBytes from, bool line_last);
-  void store(Known& known, std::byte* to, ConstBytes from, bool line_last);
+  // `behind` is the request that was posted right behind the WRITE, if one was.
+  void store(const Place& place, const RemoteAddress& at, ConstBytes from, const SendWork* behind);
+  bool store_perhaps_past_caches(const Place& place, std::uint64_t at, ConstBytes from,
+                                 bool is_flushed);
+  void store_past_caches(const Place& place, std::uint64_t at, ConstBytes from, bool is_line_last);
+  bool store_in_any_order(const Place& place, std::uint64_t at, ConstBytes from, bool is_flushed);
+  static bool is_small(const SendWork& work);
+  std::byte* reach_quickly(const SendWork& work, const Sge& piece, bool is_read) const;
+  void execute_small(const SendWork& work, const Sge& piece, std::byte* at, bool is_read);
+  void prefetch(std::span<const SendWork> works, std::size_t which) const;
+  bool run_one_large(const SendWork& work);
+  // For the next one; false.
+  bool make_quick(const SendWork& work, const Sge& piece);
   void complete(const SendWork& work, std::uint32_t size_bytes);
-  Known* find(RemoteKey key);
+  Known* find(RemoteKey key) {
+    return latest_ != nullptr && latest_->key == key ? latest_ : find_among_all(key);
+  }
+  Known* find_among_all(RemoteKey key);
   Known* find_or_ask(RemoteKey key);
   void pause_inside() {
     if (owner_.options_.inside) [[unlikely]] {
@@ -63,12 +104,14 @@ class MappedLane final : public Lane {
     }
   }
 
+  Quick quick_;
   MappedInitiator& owner_;
   Connection& connection_;
   MappedInitiator::Link* link_ = nullptr;  // null when it went, or is none
   std::vector<Known> known_;
-  std::size_t latest_ = 0;          // in known_
-  std::vector<std::byte> scratch_;  // where requests of several pieces are put together
+  Known* latest_ = nullptr;                 // in known_, which never moves
+  const SendWork* streamed_for_ = nullptr;  // the FLUSH whose bytes are all past the caches
+  std::vector<std::byte> scratch_;          // where requests of several pieces are put together
 };
 
 }  // namespace remora::fabric::nic

@@ -108,7 +108,7 @@ std::optional<MappedMessage> MappedTarget::grant(Peer& peer, const MappedMessage
   }
   const std::optional<Reachable> what =
       nic_->reachable(peer.link, asked.target_qp, asked.initiator_qp, asked.key);
-  if (!what || what->rights == 0 || what->persistence == nullptr) {
+  if (!what || (what->rights & every_access) == 0 || what->persistence == nullptr) {
     return std::nullopt;
   }
   const std::optional<Backing> backing = what->persistence->backing();

@@ -1,0 +1,81 @@
+// How the mapped wire moves bytes to and from memory that others watch. Everything here is inline:
+// the processor has so many instructions under way at a time, and the fewer a request takes, the
+// more requests to cold memory wait side by side.
+#pragma once
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+#include <cstring>
+
+#include "base/racy_copy.h"
+#include "fabric/nic/core/ascending_copy.h"
+#include "fabric/nic/wire/mapped/mapped_limits.h"
+
+namespace remora::fabric::nic {
+
+inline bool is_aligned(const std::byte* at, std::size_t size_bytes) {
+  return reinterpret_cast<std::uintptr_t>(at) % size_bytes == 0;
+}
+
+// A line that appears, and reaches the medium, as one: no word of it before another. Past the
+// caches.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+inline const bool can_store_lines = [] {
+  constexpr unsigned movdir64b_bit = 1U << 28;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & movdir64b_bit) != 0;
+}();
+inline void store_line(std::byte* to, const std::byte* from) {
+  struct Line {
+    std::byte bytes[cache_line_bytes];
+  };
+  // The instruction itself, since the intrinsic is inline only in code for such processors.
+  __asm__ volatile("movdir64b %1, %2"
+                   : "=m"(*reinterpret_cast<Line*>(to))
+                   : "m"(*reinterpret_cast<const Line*>(from)), "r"(to));
+}
+#else
+inline constexpr bool can_store_lines = false;
+inline void store_line(std::byte*, const std::byte*) {}
+#endif
+
+// All but the last word in any order, then that.
+inline void copy_last_word_last(std::byte* to, ConstBytes from) {
+#if !defined(__SANITIZE_THREAD__)
+  if (from.size() > mapped_limits::by_word_bytes) {
+    const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % word_bytes;
+    const std::size_t body = round_down(from.size() - head - word_bytes, word_bytes);
+    copy_ascending(to, from.first(head));
+    // Aligned and a multiple of words: no vector store splits one.
+    std::memcpy(to + head, from.data() + head, body);
+    __asm__ volatile("" : : : "memory");
+    to += head + body;
+    from = from.subspan(head + body);
+  }
+#endif
+  copy_ascending(to, from);
+}
+
+// racy_copy, where a call would cost more than the copy.
+inline void copy_out(std::byte* to, ConstBytes from) {
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+  constexpr std::size_t pair_bytes = 2 * word_bytes;
+  if (from.size() <= mapped_limits::by_word_bytes && from.size() % pair_bytes == 0) {
+    for (std::size_t at = 0; at < from.size(); at += pair_bytes) {
+      const __m128i pair = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from.data() + at));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + at), pair);
+    }
+    __asm__ volatile("" : : : "memory");
+    return;
+  }
+#endif
+  racy_copy(Bytes(to, from.size()), from);
+}
+
+}  // namespace remora::fabric::nic
