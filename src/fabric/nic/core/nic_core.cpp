@@ -1,5 +1,6 @@
 #include "fabric/nic/core/nic_core.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace remora::fabric::nic {
@@ -171,6 +172,33 @@ void NicCore::receive(LinkId from, ConstBytes bytes) {
     return;
   }
   ++engine_.counters.packets_dropped;
+}
+
+// The first lines of its target, if it may use them: a cold one keeps all that is stored after it
+// waiting.
+void NicCore::expect(ConstBytes bytes) {
+  const Target target = target_of(bytes);
+  const Qp* qp = target.is_known ? queue_pairs_.find(target.queue_pair) : nullptr;
+  if (qp == nullptr) {
+    return;
+  }
+  const Reach reach = {.domain = qp->domain(),
+                       .key = target.key,
+                       .address = target.address,
+                       .size_bytes = target.length,
+                       .rights = target.is_write ? remote_write : remote_read};
+  if (!engine_.memory.allows(reach)) {
+    return;
+  }
+  const std::uint64_t end = std::min<std::uint64_t>(target.length, limits::expected_bytes);
+  for (std::uint64_t at = 0; at < end; at += cache_line_bytes) {
+    const auto* line = reinterpret_cast<const void*>(target.address + at);
+    if (target.is_write) {
+      __builtin_prefetch(line, 1);
+    } else {
+      __builtin_prefetch(line);
+    }
+  }
 }
 
 // --- Trouble ---

@@ -58,6 +58,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
     std::uint8_t syndrome;
   };
   void receive(LinkId from, ConstBytes bytes) override;
+  void expect(ConstBytes bytes) override;
   void link_down(LinkId link) override;
   std::optional<Reachable> reachable(LinkId link, QpNumber own, QpNumber peer,
                                      RemoteKey key) const override;

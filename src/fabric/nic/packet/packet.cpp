@@ -227,6 +227,28 @@ Bytes encode(const Packet& packet, Bytes out) {
   return out.subspan(shape.header_bytes, packet.payload_bytes);
 }
 
+Target target_of(ConstBytes bytes) {
+  constexpr std::size_t reth_bytes = 16;
+  if (bytes.size() < base_bytes + reth_bytes) {
+    return {};
+  }
+  std::byte headers[base_bytes + reth_bytes];
+  racy_copy(headers, bytes.first<base_bytes + reth_bytes>());
+  const auto opcode = static_cast<PacketOpcode>(headers[0]);
+  const bool is_write = opcode == PacketOpcode::write_only;
+  if (!is_write && opcode != PacketOpcode::read_request) {
+    return {};
+  }
+  Reader reader(headers + 4);
+  Target target{.is_known = true, .is_write = is_write};
+  target.queue_pair = reader.take<std::uint32_t>() & sequence_mask;
+  reader.take<std::uint32_t>();
+  target.address = reader.take<std::uint64_t>();
+  target.key = reader.take<std::uint32_t>();
+  target.length = reader.take<std::uint32_t>();
+  return target;
+}
+
 bool parse(ConstBytes bytes, Parsed& out) {
   std::byte headers[largest_header_bytes];
   if (bytes.size() >= largest_header_bytes) [[likely]] {

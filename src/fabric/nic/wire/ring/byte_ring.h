@@ -203,6 +203,32 @@ class RingConsumer {
     return data_.subspan(offset() + byte_ring::record_header_bytes, size);
   }
 
+  // Asks for the packets behind the one that peek showed, for when there is a backlog: if they are
+  // as small as that one, each costs three lines, which otherwise come one after the other.
+  void prefetch_behind() const {
+    constexpr std::size_t lines_at_most = 4;
+    const std::size_t lines = byte_ring::record_bytes(peeked_bytes_) / cache_line_bytes;
+    if (lines <= lines_at_most) {
+      for (std::size_t line = ring_limits::prefetched_packets * lines;
+           line < (ring_limits::prefetched_packets + 1) * lines; ++line) {
+        prefetch(line);
+      }
+    }
+  }
+
+  // The packet that is `ring_limits::expected_packets` behind the one that peek showed, if it is
+  // there already and all between are as large as that one; empty otherwise. Bytes as those of
+  // peek.
+  ConstBytes look_behind() const {
+    const std::size_t record = byte_ring::record_bytes(peeked_bytes_);
+    const std::size_t at = offset() + ring_limits::expected_packets * record;
+    const bool is_there =
+        at + record <= data_.size() &&
+        byte_ring::size_word(data_, at).load(std::memory_order_acquire) == peeked_bytes_;
+    return is_there ? ConstBytes(data_).subspan(at + byte_ring::record_header_bytes, peeked_bytes_)
+                    : ConstBytes();
+  }
+
   // Gives the place of the packet that peek showed back. True when the producer waits for room and
   // must be woken.
   [[nodiscard]] bool consume() {

@@ -24,6 +24,10 @@ inline constexpr std::uint32_t links_max = 256;
 inline constexpr std::uint32_t links = 64;
 // The most packets taken from one link before the next has its turn.
 inline constexpr std::size_t packets_per_link = 16;
+// While there is a backlog, how far behind the packet that is served the next is asked for.
+inline constexpr std::size_t prefetched_packets = 4;
+// And how far behind it is the one whose target is asked for.
+inline constexpr std::size_t expected_packets = 2;
 
 // Handshakes under way at a time, and how long each may take.
 inline constexpr std::size_t handshakes = 64;

@@ -120,6 +120,12 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
       end_if_due(slot);
       return taken;
     }
+    if (budget > 1) {
+      slot.link->consumer().prefetch_behind();
+      if (const ConstBytes coming = slot.link->consumer().look_behind(); !coming.empty()) {
+        sink.expect(coming);
+      }
+    }
     sink.receive(id_of(index), packet);
     // Harmless when the sink has cut the link off: its memory is still there.
     if (slot.link->consumer().consume()) [[unlikely]] {
