@@ -102,6 +102,11 @@ void add_workload_options(CLI::App& bench, StoreBenchOptions& options) {
   bench.add_option("--depth", options.depth, "Operations that each client has in flight")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  bench
+      .add_option("--processes", options.processes,
+                  "Processes that share the clients (measured); 0: one for each processor but one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 256));
   bench.add_option("--seed", options.seed, "Seed of the workload, and of the simulated world")
       ->capture_default_str()
       ->check(whole_number(0));

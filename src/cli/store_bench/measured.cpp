@@ -94,16 +94,23 @@ class MeasuredRun {
 
   Status start_clients() {
     const unsigned for_clients = children_.processors() < 2 ? 1 : children_.processors() - 1;
-    for (std::uint32_t client = 0; client < plan_.clients; ++client) {
-      const ClientRole role{.number = client,
+    const std::uint32_t processes = std::min(
+        plan_.clients, options_.processes == 0 ? std::uint32_t{for_clients} : options_.processes);
+    std::uint32_t first = 0;
+    for (std::uint32_t process = 0; process < processes; ++process) {
+      const std::uint32_t left = plan_.clients - first;
+      const std::uint32_t count = (left + processes - process - 1) / (processes - process);
+      const ClientRole role{.first = first,
+                            .count = count,
                             .depth = options_.depth,
-                            .alone = plan_.clients <= for_clients && children_.processors() > 1,
+                            .alone = processes <= for_clients && children_.processors() > 1,
                             .engine = options_.engine,
                             .socket_path = scratch_.socket_path(),
                             .fabric = options_.fabric,
                             .durability = options_.durability};
-      REMORA_TRY(children_.start("client " + std::to_string(client), 1 + client % for_clients,
+      REMORA_TRY(children_.start("clients " + std::to_string(process), 1 + process % for_clients,
                                  [&] { act(role, plan_, *board_); }));
+      first += count;
     }
     return {};
   }

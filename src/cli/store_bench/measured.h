@@ -1,6 +1,6 @@
-// Measured runs: a store's server in a process of its own, and each client in another, on the wires
-// of one host and in real time. With two processors or more the server has the first one to itself,
-// and the clients share the others.
+// Measured runs: a store's server in a process of its own, and clients in others, on the wires of
+// one host and in real time. With two processors or more the server has the first one to itself,
+// and each of the others has a process of clients. Every client has a connection of its own.
 //
 // The phases are those of modelled runs (sim/bench/modelled.h).
 #pragma once
@@ -20,6 +20,7 @@ struct MeasuredOptions {
   std::string engine = "efactory";
   workload::Plan plan = {};
   std::uint32_t depth = 1;
+  std::uint32_t processes = 0;  // for the clients; 0: one for each processor that is left
   server::LocalFabric fabric = server::LocalFabric::ring;
   kv::Durability durability = kv::Durability::standard;
   std::string pool_path = {};    // a file that is made for the run; empty: memory

@@ -1,9 +1,12 @@
 #include "cli/store_bench/roles.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "runtime/poll_loop.h"
+#include "runtime/when_all.h"
 #include "sim/bench/client_run.h"
 #include "sim/bench/sizes.h"
 
@@ -35,66 +38,118 @@ class Teller final : public Timer {
   ClientPart& part_;
 };
 
+// One client of the process.
+class Member {
+ public:
+  Member(Runtime& loop, const ClientRole& role, std::uint32_t number, const workload::Plan& plan,
+         workload::Inserts& inserts, ClientPart& part)
+      : loop_(loop), role_(role), number_(number), plan_(plan), inserts_(inserts), part_(part) {}
+
+  Task<Status> connect() {
+    kv::ClientOptions client = store_bench::client_options_for(plan_, role_.depth);
+    client.timeout_ns = call_timeout_ns;
+    server::StoreLinkOptions options;
+    options.fabric = role_.fabric;
+    options.engine = role_.engine;
+    options.client = client;
+    Result<std::unique_ptr<server::StoreLink>> link =
+        co_await server::StoreLink::connect(loop_, role_.socket_path, options);
+    if (!link.ok()) {
+      co_return link.status();
+    }
+    link_ = std::move(link).value();
+    store_bench::ClientRunOptions run;
+    run.client = number_;
+    run.depth = role_.depth;
+    run.load_depth = store_bench::load_depth_for(plan_, role_.depth);
+    run.put.durability = role_.durability;
+    run_.emplace(link_->host(), link_->store(), plan_, inserts_, part_.meter, run);
+    teller_.emplace(loop_, *run_, part_);
+    co_return Status();
+  }
+  Task<Status> load() {
+    const Status status = co_await run_->load();
+    ended(Phase::load);
+    co_return status;
+  }
+  Task<Status> warm_up() {
+    co_await run_->warm_up();
+    ended(Phase::warm_up);
+    co_return Status();
+  }
+  Task<Status> measure() {
+    const std::uint64_t begin_ns = loop_.now_ns();
+    co_await run_->measure();
+    part_.span_ns = loop_.now_ns() - begin_ns;
+    part_.device = link_->counters();
+    part_.first_failure.set(run_->first_failure());
+    ended(Phase::measure);
+    co_return Status();
+  }
+
+ private:
+  void ended(Phase phase) {
+    teller_->expire();
+    part_.ended = phase;
+  }
+
+  Runtime& loop_;
+  const ClientRole& role_;
+  const std::uint32_t number_;
+  const workload::Plan& plan_;
+  workload::Inserts& inserts_;
+  ClientPart& part_;
+  std::unique_ptr<server::StoreLink> link_;
+  std::optional<store_bench::ClientRun> run_;
+  std::optional<Teller> teller_;
+};
+
 class Actor {
  public:
   Actor(const ClientRole& role, const workload::Plan& plan, Board& board)
-      : role_(role),
-        plan_(plan),
-        board_(board),
-        part_(board.client(role.number)),
+      : board_(board),
         loop_({.spin_turns = role.alone ? limits::spin_turns : shared_spin_turns}),
-        inserts_(plan.records, plan.clients) {}
+        inserts_(plan.records, plan.clients) {
+    for (std::uint32_t number = role.first; number < role.first + role.count; ++number) {
+      members_.push_back(
+          std::make_unique<Member>(loop_, role, number, plan, inserts_, board.client(number)));
+    }
+  }
 
   Status run() {
-    kv::ClientOptions client = store_bench::client_options_for(plan_, role_.depth);
-    client.timeout_ns = call_timeout_ns;
-    Result<std::unique_ptr<server::StoreLink>> link = loop_.block_on(server::StoreLink::connect(
-        loop_, role_.socket_path,
-        {.fabric = role_.fabric, .engine = role_.engine, .client = client}));
-    if (!link.ok()) {
-      return link.status();
-    }
-    server::StoreLink& reached = **link;
-    store_bench::ClientRun run(reached.host(), reached.store(), plan_, inserts_, part_.meter,
-                               {.client = role_.number,
-                                .depth = role_.depth,
-                                .load_depth = store_bench::load_depth_for(plan_, role_.depth),
-                                .put = {.durability = role_.durability}});
-    Teller teller(loop_, run, part_);
+    REMORA_TRY(all(&Member::connect));
     await(Phase::load);
-    REMORA_TRY(loop_.block_on(run.load()));
-    ended(Phase::load, teller);
+    REMORA_TRY(all(&Member::load));
     await(Phase::warm_up);
-    loop_.block_on(run.warm_up());
-    ended(Phase::warm_up, teller);
+    REMORA_TRY(all(&Member::warm_up));
     await(Phase::measure);
-    const std::uint64_t begin_ns = loop_.now_ns();
-    loop_.block_on(run.measure());
-    part_.span_ns = loop_.now_ns() - begin_ns;
-    part_.device = reached.counters();
-    part_.first_failure.set(run.first_failure());
-    ended(Phase::measure, teller);
+    REMORA_TRY(all(&Member::measure));
     await(Phase::end);
     return {};
   }
 
  private:
+  // Side by side; the first failure.
+  Status all(Task<Status> (Member::*part)()) {
+    std::vector<Task<Status>> tasks;
+    for (const std::unique_ptr<Member>& member : members_) {
+      tasks.push_back((*member.*part)());
+    }
+    for (Status& status : loop_.block_on(when_all(std::move(tasks)))) {
+      REMORA_TRY(std::move(status));
+    }
+    return {};
+  }
   void await(Phase phase) {
     while (board_.phase().load() < phase) {
       (void)loop_.run_for(start_look_ns);
     }
   }
-  void ended(Phase phase, Teller& teller) {
-    teller.expire();
-    part_.ended = phase;
-  }
 
-  const ClientRole& role_;
-  const workload::Plan& plan_;
   Board& board_;
-  ClientPart& part_;
   PollLoop loop_;
   workload::Inserts inserts_;
+  std::vector<std::unique_ptr<Member>> members_;
 };
 
 Status serve_until_the_end(const server::StoreHostOptions& options, Board& board) {
@@ -122,7 +177,7 @@ void serve(const server::StoreHostOptions& options, Board& board) {
 }
 
 void act(const ClientRole& role, const workload::Plan& plan, Board& board) {
-  board.client(role.number).status.set(Actor(role, plan, board).run());
+  board.client(role.first).status.set(Actor(role, plan, board).run());
 }
 
 }  // namespace remora::cli

@@ -13,8 +13,10 @@ namespace remora::cli {
 
 void serve(const server::StoreHostOptions& options, Board& board);
 
+// The clients of one process: each has a connection of its own, and all share the loop.
 struct ClientRole {
-  std::uint32_t number = 0;
+  std::uint32_t first = 0;  // they are numbered from here on
+  std::uint32_t count = 1;
   std::uint32_t depth = 1;
   bool alone = true;  // on its processor
   std::string engine = {};

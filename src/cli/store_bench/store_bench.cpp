@@ -90,6 +90,7 @@ Result<StoreBenchRun> common_part(const StoreBenchOptions& options) {
   }
   run.fabric = options.fabric;
   run.depth = options.depth;
+  run.processes = options.processes;
   run.profile = options.profile;
   run.plan.keys = *keys;
   run.plan.records = options.records;
@@ -171,6 +172,7 @@ Result<StoreBenchResult> run_store_bench(const StoreBenchRun& run, const OnProgr
       {.engine = run.engine,
        .plan = run.plan,
        .depth = run.depth,
+       .processes = run.processes,
        .fabric = run.fabric == "mapped" ? server::LocalFabric::mapped : server::LocalFabric::ring,
        .durability = run.durability,
        .pool_path = run.pool_path,

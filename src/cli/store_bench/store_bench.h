@@ -24,6 +24,7 @@ struct StoreBenchOptions {
   std::uint64_t operations = 100'000;
   std::uint64_t warm_up = 10'000;
   std::uint32_t depth = 1;
+  std::uint32_t processes = 0;
   std::uint64_t seed = 1;
   fabric::nic::ProfileNames profile;
   std::vector<std::string> media = {"dram"};  // or "file" and a path
@@ -36,6 +37,7 @@ struct StoreBenchRun {
   std::string engine;
   workload::Plan plan;
   std::uint32_t depth = 1;
+  std::uint32_t processes = 0;
   std::string fabric;
   fabric::nic::ProfileNames profile;
   kv::Durability durability = kv::Durability::standard;
