@@ -4,8 +4,8 @@
 //
 // CPU work is done and charged in one call. In real worlds the costs are zero, and the work itself
 // takes the time; in virtual time they come from a hardware profile and queue on the host's core: a
-// busy server is busy in the model too. Charging does not wait. Whoever answers somebody waits for
-// `settled()` first, so that the answer leaves when the core has done what it was charged for.
+// busy server is busy in the model too. Charging does not wait. Whoever posts or answers waits for
+// `settled()` first, so that what is sent leaves when the core has done what it was charged for.
 //
 // One thread, the loop's. What is handed in outlives the host.
 #pragma once

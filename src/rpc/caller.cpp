@@ -139,6 +139,7 @@ Task<Result<ConstBytes>> Caller::call(CallSlot& slot, Kind kind, std::size_t siz
   put_head(requests_->bytes().subspan(at),
            {.call = call, .kind = kind, .size_bytes = static_cast<std::uint32_t>(size_bytes)});
   host_.charge(Work::post);
+  co_await host_.settled();
   const WorkCompletion sent =
       co_await flows_.send(*queue_pair_, requests_->piece(at, head_bytes + size_bytes));
   if (sent.status != WorkStatus::success) {

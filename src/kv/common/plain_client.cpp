@@ -78,6 +78,7 @@ Task<Status> PlainClient::write(const Buffer& buffer, std::size_t size_bytes,
     co_return Status();
   }
   host_.charge(Work::post);
+  co_await host_.settled();
   const WorkCompletion completion =
       co_await caller_->flows().write(caller_->queue_pair(), buffer.piece(0, size_bytes), to);
   co_return completion.status == WorkStatus::success ? Status() : broken(completion);
@@ -95,6 +96,7 @@ Task<Status> PlainClient::persist(rpc::CallSlot& slot, const PutReply& granted) 
 Task<Status> PlainClient::read(const Buffer& buffer, std::size_t size_bytes,
                                fabric::RemoteAddress from) {
   host_.charge(Work::post);
+  co_await host_.settled();
   const WorkCompletion completion =
       co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
   co_return completion.status == WorkStatus::success ? Status() : broken(completion);

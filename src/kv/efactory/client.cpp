@@ -95,6 +95,7 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
                                host_.faults().planted(faults::write_is_enough);
   if (size != 0) {
     host_.charge(Work::post);
+    co_await host_.settled();
     const WorkCompletion written = co_await caller_->flows().post_all(
         caller_->queue_pair(), std::span(works).first(write_is_enough ? 1 : 2));
     if (written.status != WorkStatus::success) {
@@ -215,6 +216,7 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes val
 Task<Status> EfactoryClient::read(const Buffer& buffer, std::size_t size_bytes,
                                   fabric::RemoteAddress from) {
   host_.charge(Work::post);
+  co_await host_.settled();
   const WorkCompletion completion =
       co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
   co_return completion.status == WorkStatus::success ? Status() : broken(completion);

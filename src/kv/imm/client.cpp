@@ -19,6 +19,7 @@ Task<Status> ImmClient::put(ConstBytes key, ConstBytes value, PutOptions) {
   }
   const std::uint32_t call = caller().begin(slot);
   host().charge(Work::post);
+  co_await host().settled();
   const fabric::WorkCompletion written = co_await caller().flows().write_imm(
       caller().queue_pair(), buffer.piece(0, value.size()), in_pool(granted->value_offset), call);
   if (written.status != fabric::WorkStatus::success) {
