@@ -4,25 +4,19 @@
 #include <memory>
 #include <utility>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/wire/sim/sim_network.h"
-#include "fabric/nic/wire/sim/sim_wire.h"
 #include "pmem/pool.h"
 #include "runtime/virtual_loop.h"
 #include "runtime/when_all.h"
 #include "sim/bench/client_run.h"
 #include "sim/bench/costs.h"
+#include "sim/bench/machine.h"
 #include "sim/bench/plain_region.h"
 #include "sim/bench/sizes.h"
 
 namespace remora::store_bench {
 
-using fabric::nic::Keys;
-using fabric::nic::Nic;
-using fabric::nic::PlainDma;
 using fabric::nic::Profile;
 using fabric::nic::SimNetwork;
-using fabric::nic::SimWire;
 
 namespace {
 
@@ -32,19 +26,6 @@ constexpr int events_per_look = 8192;
 constexpr CoreId request_core = 0;
 constexpr CoreId background_core = 1;
 constexpr CoreId first_client_core = 2;
-
-struct Machine {
-  Machine(VirtualLoop& loop, SimNetwork& network, std::uint64_t seed)
-      : wire(network.add_node()),
-        dma(&loop),
-        nic(loop, wire, dma,
-            {.keys = Keys::from_seed(seed),
-             .pin_down_entries = static_cast<std::uint32_t>(wire.pin_down_entries())}) {}
-
-  SimWire& wire;
-  PlainDma dma;
-  Nic nic;
-};
 
 struct Client {
   std::unique_ptr<Machine> machine;

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "runtime/parallel.h"
 #include "sim/bench/modelled.h"
+#include "sim/bench/remote_write.h"
 #include "sim/figures/library.h"
 #include "sim/figures/report.h"
 #include "sim/figures/runs.h"
@@ -76,6 +77,29 @@ Result<store_bench::ModelledOptions> options_of(const figures::Parameters& param
   return options;
 }
 
+// What one run of a figure gives: of a store, or of remote writes without one.
+Result<store_bench::ModelledReport> run_once(const figures::Parameters& parameters,
+                                             const figures::Profile& profile,
+                                             const FiguresArguments& arguments,
+                                             std::uint64_t seed) {
+  Result<store_bench::ModelledOptions> options = options_of(parameters, profile, arguments);
+  if (!options.ok()) {
+    return options.status();
+  }
+  const Result<std::string> experiment = parameters.text("experiment");
+  if (experiment.ok() && *experiment == "remote-write") {
+    const Result<std::int64_t> size = parameters.integer("value_size_bytes");
+    return store_bench::run_remote_writes({.method = options->engine,
+                                           .size_bytes = static_cast<std::uint32_t>(*size),
+                                           .operations = options->plan.operations,
+                                           .warm_up = options->plan.warm_up,
+                                           .seed = seed,
+                                           .profile = options->profile});
+  }
+  options->plan.seed = seed;
+  return store_bench::run_modelled(*options);
+}
+
 double us(std::uint64_t total_ns, std::uint64_t count) {
   return count == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(count) / 1e3;
 }
@@ -124,14 +148,8 @@ struct Job {
 void perform(Job& job, const figures::Profile& profile, const FiguresArguments& arguments) {
   job.values.resize(job.run.slots.size());
   for (std::uint64_t repeat = 0; repeat < arguments.repeats; ++repeat) {
-    Result<store_bench::ModelledOptions> options =
-        options_of(job.run.parameters, profile, arguments);
-    if (!options.ok()) {
-      job.status = options.status();
-      return;
-    }
-    options->plan.seed = arguments.seed + repeat;
-    const Result<store_bench::ModelledReport> report = store_bench::run_modelled(*options);
+    const Result<store_bench::ModelledReport> report =
+        run_once(job.run.parameters, profile, arguments, arguments.seed + repeat);
     if (!report.ok()) {
       job.status = report.status();
       return;
