@@ -28,6 +28,18 @@ TEST(Figures, judges_each_claim_and_draws_each_figure) {
   }
 }
 
+TEST(Figures, measures_on_this_machine_when_it_is_asked_to) {
+  const TempFolder folder(std::filesystem::temp_directory_path());
+  const Outcome outcome =
+      remora_command({"figures", "efactory-11", "--ops", "200", "--records", "50", "--measured",
+                      "ring", "--json", "--out", folder.file("out")});
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  for (const nlohmann::json& judged : json_of(outcome)) {
+    EXPECT_FALSE(judged.at("measured").is_null()) << judged.dump();
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder.file("out") + "/efactory-11-measured.svg"));
+}
+
 TEST(Figures, refuses_a_figure_that_is_none_and_says_what_there_is) {
   const Outcome outcome = remora_command({"figures", "efactory-77"});
   EXPECT_EQ(outcome.exit_status, usage);

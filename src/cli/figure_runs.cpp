@@ -1,0 +1,175 @@
+#include "cli/figure_runs.h"
+
+#include <algorithm>
+#include <map>
+
+#include "cli/store_bench/measured.h"
+#include "sim/bench/modelled.h"
+#include "sim/bench/remote_write.h"
+
+namespace remora::cli {
+namespace {
+
+// What the parameters say of a store and of its load, in whatever world.
+struct StoreRun {
+  std::string engine;
+  workload::Plan plan;
+  std::uint64_t pool_bytes = 0;
+};
+
+// A pool in which the log is cleaned over and over while a run is measured.
+constexpr std::uint64_t versions_between_cleanings = 1'000;
+
+Result<StoreRun> store_run_of(const figures::Parameters& parameters,
+                              const FigureRunOptions& options) {
+  const Result<std::string> engine = parameters.text("engine");
+  const Result<std::string> name = parameters.text("workload");
+  const Result<std::int64_t> clients = parameters.integer("clients");
+  const Result<std::int64_t> key_bytes = parameters.integer("key_size_bytes");
+  const Result<std::int64_t> value_bytes = parameters.integer("value_size_bytes");
+  for (const Status& status : {engine.status(), name.status(), clients.status(), key_bytes.status(),
+                               value_bytes.status()}) {
+    REMORA_TRY(status);
+  }
+  Result<workload::Workload> workload = workload::parse_workload(*name);
+  Result<workload::KeyTexts> keys = workload::KeyTexts::parse(std::to_string(*key_bytes));
+  Result<workload::ValueSizes> values = workload::ValueSizes::parse(std::to_string(*value_bytes));
+  for (const Status& status : {workload.status(), keys.status(), values.status()}) {
+    REMORA_TRY(status);
+  }
+  StoreRun run;
+  run.engine = *engine;
+  run.plan.workload = *workload;
+  run.plan.keys = *keys;
+  run.plan.values = *values;
+  run.plan.clients = static_cast<std::uint32_t>(*clients);
+  run.plan.records = options.records;
+  run.plan.operations = options.operations;
+  run.plan.warm_up = options.operations / 4;
+  run.plan.seed = options.seed;
+  const Result<bool> cleaning = parameters.flag("cleaning");
+  if (cleaning.ok() && *cleaning) {
+    const auto object_bytes = static_cast<std::uint64_t>(*key_bytes + *value_bytes + 128);
+    run.pool_bytes = (2 * options.records + versions_between_cleanings) * object_bytes + (4 << 20);
+  }
+  return run;
+}
+
+bool is_remote_write(const figures::Parameters& parameters) {
+  const Result<std::string> experiment = parameters.text("experiment");
+  return experiment.ok() && *experiment == "remote-write";
+}
+
+Result<store_bench::ModelledReport> model(const StoreRun& run,
+                                          const figures::Parameters& parameters,
+                                          const figures::Profile& profile) {
+  fabric::nic::ProfileNames names;
+  names.nic = profile.nic;
+  names.memory = profile.memory;
+  names.cpu = profile.cpu;
+  if (is_remote_write(parameters)) {
+    return store_bench::run_remote_writes(
+        {.method = run.engine,
+         .size_bytes = static_cast<std::uint32_t>(run.plan.values.largest_bytes()),
+         .operations = run.plan.operations,
+         .warm_up = run.plan.warm_up,
+         .seed = run.plan.seed,
+         .profile = names});
+  }
+  store_bench::ModelledOptions options;
+  options.engine = run.engine;
+  options.plan = run.plan;
+  options.pool_bytes = run.pool_bytes;
+  options.profile = names;
+  return store_bench::run_modelled(options);
+}
+
+double us(std::uint64_t total_ns, std::uint64_t count) {
+  return count == 0 ? 0 : static_cast<double>(total_ns) / static_cast<double>(count) / 1e3;
+}
+
+// Where the time of an operation went; only a model knows.
+std::optional<double> part_of(const store_bench::ModelledReport& report, const std::string& part) {
+  const workload::Summary& all = report.all;
+  const HostTally& client = report.client_cpu;
+  const HostTally& server = report.server_cpu;
+  const double crc = us(client.crc_ns + server.crc_ns, all.count);
+  const double persist = us(client.persist_ns + server.persist_ns, all.count);
+  const double other =
+      us(client.other_ns + client.copy_ns + server.other_ns + server.copy_ns, all.count);
+  const std::map<std::string, double> parts = {
+      {"crc", crc},
+      {"persist", persist},
+      {"other", other},
+      {"network", std::max(0.0, all.mean_ns / 1e3 - crc - persist - other)}};
+  const auto found = parts.find(part);
+  return found == parts.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> whole_of(const store_bench::Report& report, const std::string& metric) {
+  const workload::Summary& all = report.all;
+  if (metric == "throughput_ops_per_s") {
+    return report.ops_per_s;
+  }
+  if (metric == "latency_p50_us") {
+    return static_cast<double>(all.p50_ns) / 1e3;
+  }
+  if (metric == "latency_p99_us") {
+    return static_cast<double>(all.p99_ns) / 1e3;
+  }
+  if (metric == "latency_mean_us") {
+    return all.mean_ns / 1e3;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<FigureValues> run_modelled_figure(const figures::FigureRun& run,
+                                         const figures::Profile& profile,
+                                         const FigureRunOptions& options) {
+  const Result<StoreRun> store = store_run_of(run.parameters, options);
+  if (!store.ok()) {
+    return store.status();
+  }
+  const Result<store_bench::ModelledReport> report = model(*store, run.parameters, profile);
+  if (!report.ok()) {
+    return report.status();
+  }
+  FigureValues values;
+  for (const figures::Slot& slot : run.slots) {
+    values.push_back(slot.point.part.empty() ? whole_of(*report, slot.metric)
+                                             : part_of(*report, slot.point.part));
+  }
+  return values;
+}
+
+bool can_be_measured(const figures::FigureRun& run) {
+  return !is_remote_write(run.parameters) &&
+         std::ranges::all_of(run.slots,
+                             [](const figures::Slot& slot) { return slot.point.part.empty(); });
+}
+
+Result<FigureValues> run_measured_figure(const figures::FigureRun& run, const std::string& fabric,
+                                         const FigureRunOptions& options) {
+  const Result<StoreRun> store = store_run_of(run.parameters, options);
+  if (!store.ok()) {
+    return store.status();
+  }
+  MeasuredOptions measured;
+  measured.engine = store->engine;
+  measured.plan = store->plan;
+  measured.pool_bytes = store->pool_bytes;
+  measured.fabric = fabric == "mapped" ? server::LocalFabric::mapped : server::LocalFabric::ring;
+  const Result<MeasuredReport> report = run_measured(measured);
+  if (!report.ok()) {
+    return report.status();
+  }
+  FigureValues values;
+  for (const figures::Slot& slot : run.slots) {
+    values.push_back(whole_of(*report, slot.metric));
+  }
+  return values;
+}
+
+}  // namespace remora::cli

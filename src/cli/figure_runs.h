@@ -1,0 +1,35 @@
+// One run of a figure: what its parameters ask for, performed, and what it says about each slot.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/figures/library.h"
+#include "sim/figures/runs.h"
+
+namespace remora::cli {
+
+struct FigureRunOptions {
+  std::uint64_t operations = 4'000;
+  std::uint64_t records = 1'000;
+  std::uint64_t seed = 1;
+};
+
+// By slot; nothing for what the run does not tell.
+using FigureValues = std::vector<std::optional<double>>;
+
+// In virtual time, by the profile of the paper's hardware.
+Result<FigureValues> run_modelled_figure(const figures::FigureRun& run,
+                                         const figures::Profile& profile,
+                                         const FigureRunOptions& options);
+
+// Whether there is a way to measure such a run here.
+bool can_be_measured(const figures::FigureRun& run);
+// In real time on this machine, "ring" or "mapped".
+Result<FigureValues> run_measured_figure(const figures::FigureRun& run, const std::string& fabric,
+                                         const FigureRunOptions& options);
+
+}  // namespace remora::cli
