@@ -11,8 +11,10 @@
 namespace remora {
 namespace {
 
-// Seeds run in batches; results are gathered in the order of the seeds.
-constexpr std::uint64_t batch_runs = 128;
+// Seeds run in batches; results are gathered in the order of the seeds. The first batches are
+// small: who looks for one violation often has it soon.
+constexpr std::uint64_t first_batch_runs = 16;
+constexpr std::uint64_t largest_batch_runs = 128;
 
 // Workers that are free. Each has buffers worth keeping.
 class Workers {
@@ -70,11 +72,13 @@ CampaignReport run_campaign(const CrashSubject& subject, const CampaignOptions& 
   DistinctHashes distinct;
   Workers workers(subject);
   while (report.runs < options.runs && report.violations.size() < options.most_violations) {
-    const std::uint64_t batch = std::min(batch_runs, options.runs - report.runs);
+    const std::uint64_t batch = std::min(
+        {std::max(first_batch_runs, report.runs), largest_batch_runs, options.runs - report.runs});
     std::vector<Piece> pieces(batch);
     parallel_for(batch, options.threads, [&](std::size_t index) {
       std::unique_ptr<CrashWorker> worker = workers.take();
-      const CrashRun run{options.seed + report.runs + index, options.settings, options.faults};
+      const CrashRun run{options.seed + report.runs + index, options.settings, options.faults,
+                         options.hold_to};
       pieces[index].violation = worker->run(run, pieces[index].count);
       workers.give(std::move(worker));
     });
@@ -82,7 +86,8 @@ CampaignReport run_campaign(const CrashSubject& subject, const CampaignOptions& 
       report.cuts += piece.count.cuts;
       report.images += piece.count.images;
       piece.count.distinct.for_each([&](std::uint64_t hash) { distinct.insert(hash); });
-      if (piece.violation) {
+      if (piece.violation &&
+          (options.only_rule.empty() || piece.violation->rule == options.only_rule)) {
         report.violations.push_back(std::move(*piece.violation));
       }
     }
@@ -103,11 +108,15 @@ Mutant run_mutant(CrashWorker& worker, const SiteEntry& site, const CampaignOpti
   worker.sites().unmute_all();
   worker.sites().mute(site.key);
   CrashCount count;
-  while (!mutant.killed && mutant.runs < options.runs) {
-    const CrashRun run{options.seed + mutant.runs++, options.settings, options.faults};
-    if (std::optional<CrashViolation> violation = worker.run(run, count)) {
-      mutant.killed = true;
-      mutant.violation = std::move(*violation);
+  CrashSettings other = options.settings;
+  other.ddio = !other.ddio;
+  for (const CrashSettings& settings : {options.settings, other}) {
+    for (std::uint64_t i = 0; !mutant.killed && i < options.runs; ++i, ++mutant.runs) {
+      const CrashRun run{options.seed + i, settings, options.faults, options.hold_to};
+      if (std::optional<CrashViolation> violation = worker.run(run, count)) {
+        mutant.killed = true;
+        mutant.violation = std::move(*violation);
+      }
     }
   }
   worker.sites().unmute_all();

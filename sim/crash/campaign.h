@@ -16,7 +16,9 @@ struct CampaignOptions {
   std::uint64_t seed = 1;
   CrashSettings settings;
   Faults faults;
-  std::size_t threads = 0;             // 0: as many as the machine has
+  std::optional<Promise> hold_to = std::nullopt;  // as CrashRun has it
+  std::string_view only_rule = {};                // violations of other rules do not count
+  std::size_t threads = 0;                        // 0: as many as the machine has
   std::uint64_t most_violations = 10;  // stop after the batch in which so many were found
   // Called now and then from the caller's thread with the runs that are over.
   std::function<void(std::uint64_t runs)> progress;
@@ -47,7 +49,9 @@ struct MutantReport {
 };
 
 // Passes every persist site once by running `options.runs` seeds, then mutes each in turn and runs
-// until it is noticed, at most `options.runs` seeds.
+// until it is noticed, at most `options.runs` seeds. A call that nobody misses there gets as many
+// on the same platform with DDIO the other way round: some calls are for WRITEs that are persistent
+// by themselves, some for those that are not.
 MutantReport run_mutants(const CrashSubject& subject, const CampaignOptions& options);
 
 }  // namespace remora

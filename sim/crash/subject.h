@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/faults.h"
+#include "kv/promise.h"
 #include "pmem/region.h"
 #include "sim/memory/distinct.h"
 #include "sim/memory/platform.h"
@@ -33,6 +34,8 @@ struct CrashRun {
   std::uint64_t seed = 0;
   CrashSettings settings;
   Faults faults;
+  // The promise that a store is held to, if not its own. Ignored by what is no store.
+  std::optional<Promise> hold_to = std::nullopt;
 };
 
 struct CrashViolation {

@@ -277,12 +277,9 @@ void LogLife::for_each_ticket(const Visit& visit) {
       for (auto& change : object.flags.changes) {
         visit(change.ticket);
       }
-      for (auto& change : object.previous.changes) {
-        visit(change.ticket);
-      }
-      for (auto& change : object.next.changes) {
-        visit(change.ticket);
-      }
+      // Links are flushed with the header that they come with, and never again.
+      visit(object.previous.changes.front().ticket);
+      visit(object.next.changes.front().ticket);
     }
   }
 }

@@ -314,7 +314,8 @@ void StoreRun::judge(const Witness& witness, const std::string& after) {
   if (violation_) {
     return;
   }
-  const Verdict verdict = check(witness.history(), engine_.promise(), budget_states);
+  const Verdict verdict =
+      check(witness.history(), run_.hold_to.value_or(engine_.promise()), budget_states);
   if (!verdict.violations.empty()) {
     const Violation& first = verdict.violations.front();
     report(std::string(first.rule), first.key.substr(0, 12) + ": " + first.explanation, after);

@@ -12,6 +12,7 @@ CrashDma::CrashDma(Runtime& runtime, CrashMemory& memory, Random random,
 void CrashDma::power_off() {
   powered_ = false;
   step_.disarm();
+  reads_.clear();
 }
 
 bool CrashDma::is_persistent(const std::byte* at) const {
@@ -37,10 +38,50 @@ void CrashDma::write(QpNumber qp, std::byte* to, ConstBytes from) {
   runtime_.placed(ConstBytes(to, from.size()));
 }
 
+bool CrashDma::ready_to_read(QpNumber qp, const std::byte* from, std::size_t size_bytes) {
+  if (!powered_ || delays_.longest_read_ns == 0) {
+    return true;
+  }
+  const auto begun = reads_.find(qp);
+  if (begun != reads_.end() && begun->second.is(from, size_bytes)) {
+    return runtime_.now_ns() >= begun->second.due_ns;
+  }
+  if (random_.chance(1, 2)) {
+    reads_.erase(qp);
+    return true;
+  }
+  SlowRead& slow = reads_[qp];
+  slow.from = from;
+  slow.bytes.resize(size_bytes);
+  take(qp, slow.bytes, from);
+  slow.due_ns = runtime_.after(random_.between(1, delays_.longest_read_ns));
+  runtime_.arm(slow, slow.due_ns);
+  return false;
+}
+
 void CrashDma::read(QpNumber qp, Bytes to, const std::byte* from) {
   if (!powered_ || to.empty()) {
     return;
   }
+  take(qp, to, from);
+  const auto slow = reads_.find(qp);
+  if (slow == reads_.end() || !slow->second.is(from, to.size())) {
+    return;
+  }
+  // Lines are counted from where the memory begins, which is where a line does.
+  std::size_t into = is_persistent(from) ? offset_of(from) % cache_line_bytes : 0;
+  for (std::size_t at = 0; at < to.size(); into = 0) {
+    const std::size_t size = std::min(cache_line_bytes - into, to.size() - at);
+    if (random_.chance(1, 2)) {
+      std::memcpy(to.data() + at, slow->second.bytes.data() + at, size);
+    }
+    at += size;
+  }
+  reads_.erase(slow);
+}
+
+// All of the range at this moment.
+void CrashDma::take(QpNumber qp, Bytes to, const std::byte* from) {
   if (is_persistent(from)) {
     memory_.read(qp, offset_of(from), to, random_);
     tell_watches();
@@ -114,6 +155,7 @@ void CrashDma::acknowledged(QpNumber qp) {
 }
 
 void CrashDma::drop(QpNumber qp) {
+  reads_.erase(qp);
   if (powered_ && posted_.erase(qp) != 0) {
     memory_.drop_qp(qp);
     tell_watches();

@@ -3,11 +3,15 @@
 // model says at the latest (sim/memory/crash_memory.h). All other addresses are DRAM: plain copies,
 // which follow what the queue pair wrote before.
 //
+// A READ takes time where the delays say so: some of its lines are taken when it comes, the others
+// when it is answered, by chance; so it sees what changes meanwhile in any order.
+//
 // Watches are told of every placement. One thread, the loop's; nothing blocks.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "base/random.h"
 #include "fabric/nic/dma.h"
@@ -21,6 +25,8 @@ struct PlacementDelays {
   // Between two steps, of which each places some of what waits, by chance.
   std::uint64_t shortest_ns = 100;
   std::uint64_t longest_ns = 5'000;
+  // How long a READ may take at most; 0: none takes any time.
+  std::uint64_t longest_read_ns = 0;
 };
 
 class CrashDma final : public fabric::nic::Dma {
@@ -37,6 +43,7 @@ class CrashDma final : public fabric::nic::Dma {
   void power_off();
 
   void write(QpNumber qp, std::byte* to, ConstBytes from) override;
+  bool ready_to_read(QpNumber qp, const std::byte* from, std::size_t size_bytes) override;
   void read(QpNumber qp, Bytes to, const std::byte* from) override;
   std::uint64_t compare_swap(QpNumber qp, std::byte* word, std::uint64_t compare,
                              std::uint64_t swap) override;
@@ -58,7 +65,21 @@ class CrashDma final : public fabric::nic::Dma {
     CrashDma& dma_;
   };
 
+  // A READ whose lines are being taken. An event of the loop, so that the NIC asks again.
+  class SlowRead final : public Timer {
+   public:
+    void expire() override {}
+    bool is(const std::byte* at, std::size_t size_bytes) const {
+      return from == at && bytes.size() == size_bytes;
+    }
+
+    const std::byte* from = nullptr;
+    std::uint64_t due_ns = 0;
+    std::vector<std::byte> bytes;  // as they were when the READ came
+  };
+
   bool is_persistent(const std::byte* at) const;
+  void take(QpNumber qp, Bytes to, const std::byte* from);
   std::uint64_t offset_of(const std::byte* at) const;
   void store_word(QpNumber qp, std::byte* word, std::uint64_t value);
   void place_some();
@@ -70,6 +91,7 @@ class CrashDma final : public fabric::nic::Dma {
   Random random_;
   const PlacementDelays delays_;
   std::map<QpNumber, std::uint64_t> posted_;  // the number of the newest write of each queue pair
+  std::map<QpNumber, SlowRead> reads_;        // one of each queue pair: they are answered in order
   bool powered_ = true;
   bool by_cpu_ = false;
   Step step_{*this};

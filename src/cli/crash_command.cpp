@@ -11,7 +11,9 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/progress.h"
+#include "cli/questions.h"
 #include "cli/validators.h"
+#include "sim/check/promise.h"
 #include "sim/crash/campaign.h"
 
 namespace remora::cli {
@@ -26,6 +28,8 @@ struct CrashArguments {
   std::string flush = "platform";
   std::string granularity = "any";
   std::string plant;
+  std::string hold_to = "own";
+  std::uint64_t most_violations = 10;
   std::size_t threads = 0;
   bool list_plants = false;
   bool mutants = false;
@@ -82,6 +86,7 @@ std::string replay_command(const CrashArguments& arguments, std::uint64_t seed) 
   add("--flush", arguments.flush, defaults.flush);
   add("--granularity", arguments.granularity, defaults.granularity);
   add("--plant", arguments.plant, defaults.plant);
+  add("--hold-to", arguments.hold_to, defaults.hold_to);
   return text;
 }
 
@@ -120,14 +125,15 @@ int run_cuts(const CrashSubject& subject, const CrashArguments& arguments,
         {"images", report.images},    {"distinct_images", report.distinct_images},
         {"domain", arguments.domain}, {"ddio", arguments.ddio},
         {"flush", arguments.flush},   {"granularity", arguments.granularity},
-        {"plant", arguments.plant},   {"violations", violations}};
+        {"plant", arguments.plant},   {"hold_to", arguments.hold_to},
+        {"violations", violations}};
     print_json(json);
   } else {
     fmt::print("{} {}, {} power cuts, {} images recovered ({} distinct)\n", report.runs,
                report.runs == 1 ? "run" : "runs", report.cuts, report.images,
                report.distinct_images);
     fmt::print("promise {}: {}\n", report.violations.empty() ? "kept" : "BROKEN",
-               subject.promise());
+               options.hold_to ? to_text(*options.hold_to) : std::string(subject.promise()));
     for (const CrashViolation& violation : report.violations) {
       print_violation(violation, arguments);
     }
@@ -212,12 +218,21 @@ int crash(const CrashArguments& arguments) {
   if (!faults.ok()) {
     return fail(faults.status());
   }
+  Result<std::optional<Promise>> hold_to = parse_hold_to(arguments.hold_to);
+  if (!hold_to.ok()) {
+    return fail(hold_to.status());
+  }
+  if (*hold_to && arguments.engine == "pool") {
+    return fail(Status(Code::invalid_argument, "only a store can be held to another promise"));
+  }
   CampaignOptions options;
+  options.hold_to = *hold_to;
   options.runs = arguments.runs;
   options.seed = arguments.seed;
   options.settings = *settings;
   options.faults = *faults;
   options.threads = arguments.threads;
+  options.most_violations = arguments.most_violations;
   fmt::print(stderr,
              "crash: engine {}, seed {}, runs {}, domain {}, ddio {}, flush {}, granularity {}{}\n",
              arguments.engine, arguments.seed, arguments.runs, arguments.domain, arguments.ddio,
@@ -253,9 +268,19 @@ void add_crash_command(CLI::App& app, int& exit_status) {
                    "Of the medium: cache-line, page, or any (by the seed)")
       ->capture_default_str();
   command->add_option("--plant", arguments->plant, "Plant one bug, which must then be caught");
+  command
+      ->add_option("--hold-to", arguments->hold_to,
+                   "Which promise: own, or, of a store, whole (never torn), monotonic (reads never "
+                   "step back) or persistent (acknowledged means persistent)")
+      ->capture_default_str();
   command->add_flag("--list-plants", arguments->list_plants, "List the bugs that can be planted");
   command->add_flag("--mutants", arguments->mutants,
                     "Mute every persist call in turn; each must be missed");
+  command
+      ->add_option("--most-violations", arguments->most_violations,
+                   "Stop when so many violations were found, or a few more")
+      ->capture_default_str()
+      ->check(whole_number(1));
   command->add_option("--threads", arguments->threads, "Threads to use; 0 means one for each core")
       ->capture_default_str()
       ->check(whole_number(0));

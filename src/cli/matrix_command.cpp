@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/progress.h"
+#include "cli/questions.h"
 #include "cli/validators.h"
+#include "kv/store.h"
 #include "sim/crash/campaign.h"
 
 namespace remora::cli {
@@ -33,16 +36,38 @@ struct MatrixArguments {
   bool json = false;
 };
 
+// The answer to a question that goes beyond the engine's promise.
+struct Finding {
+  const Question* question = nullptr;
+  std::optional<CrashViolation> violation;
+};
+
 struct Cell {
   std::string engine;
   std::string promise;
   Platform platform;
   std::uint64_t runs = 0;
   std::optional<CrashViolation> violation;
+  std::vector<Finding> findings;  // of a rival whose promise leaves something open
 };
 
 std::string switch_text(bool on) {
   return on ? "on" : "off";
+}
+
+std::optional<CrashViolation> first_violation(const CrashSubject& subject,
+                                              const CampaignOptions& options, std::uint64_t& runs) {
+  CampaignReport report = run_campaign(subject, options);
+  runs = report.runs;
+  if (report.violations.empty()) {
+    return std::nullopt;
+  }
+  return std::move(report.violations.front());
+}
+
+bool is_open(const std::string& engine) {
+  const Result<const kv::Engine*> store = kv::find_engine(engine);
+  return store.ok() && (*store)->promise().acknowledged <= Acknowledged::visible;
 }
 
 Cell run_cell(const CrashSubject& subject, const Platform& platform,
@@ -53,20 +78,39 @@ Cell run_cell(const CrashSubject& subject, const Platform& platform,
   options.settings = {platform.domain, platform.ddio, platform.flush, granularity};
   options.threads = arguments.threads;
   options.most_violations = 1;
-  CampaignReport report = run_campaign(subject, options);
-  Cell cell{std::string(subject.name()), std::string(subject.promise()), platform, report.runs, {}};
-  if (!report.violations.empty()) {
-    cell.violation = std::move(report.violations.front());
+  Cell cell{std::string(subject.name()), std::string(subject.promise()), platform, 0, {}, {}};
+  cell.violation = first_violation(subject, options, cell.runs);
+  for (const Question& question : is_open(cell.engine) ? questions() : questions().first(0)) {
+    options.hold_to = question.promise;
+    options.only_rule = question.rule;
+    std::uint64_t runs = 0;
+    cell.findings.push_back({&question, first_violation(subject, options, runs)});
   }
   return cell;
 }
 
-std::string replay_command(const Cell& cell, const MatrixArguments& arguments) {
+std::string platform_text(const Platform& platform) {
+  return fmt::format("{:4}ddio={:4}flush={:9}", to_string(platform.domain),
+                     switch_text(platform.ddio), to_string(platform.flush));
+}
+
+std::string replay_command(const Cell& cell, std::uint64_t seed, const MatrixArguments& arguments,
+                           std::string_view hold_to = "own") {
   return fmt::format(
       "remora crash --engine {} --runs 1 --seed {} --domain {} --ddio {} --flush {} "
-      "--granularity {}",
-      cell.engine, cell.violation->seed, to_string(cell.platform.domain),
-      switch_text(cell.platform.ddio), to_string(cell.platform.flush), arguments.granularity);
+      "--granularity {}{}",
+      cell.engine, seed, to_string(cell.platform.domain), switch_text(cell.platform.ddio),
+      to_string(cell.platform.flush), arguments.granularity,
+      hold_to == "own" ? "" : fmt::format(" --hold-to {}", hold_to));
+}
+
+nlohmann::ordered_json to_json(const CrashViolation& violation, std::string_view replay) {
+  return {{"seed", violation.seed},
+          {"rule", violation.rule},
+          {"meaning", meaning_of_rule(violation.rule)},
+          {"explanation", violation.explanation},
+          {"stricter_than_x86", violation.stricter_than_x86},
+          {"replay", replay}};
 }
 
 nlohmann::ordered_json to_json(const Cell& cell, const MatrixArguments& arguments) {
@@ -80,13 +124,54 @@ nlohmann::ordered_json to_json(const Cell& cell, const MatrixArguments& argument
                                  {"held", !cell.violation},
                                  {"seed", nullptr}};
   if (cell.violation) {
-    json["seed"] = cell.violation->seed;
-    json["rule"] = cell.violation->rule;
-    json["explanation"] = cell.violation->explanation;
-    json["stricter_than_x86"] = cell.violation->stricter_than_x86;
-    json["replay"] = replay_command(cell, arguments);
+    json.update(to_json(*cell.violation, replay_command(cell, cell.violation->seed, arguments)));
   }
+  nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+  for (const Finding& finding : cell.findings) {
+    nlohmann::ordered_json one = {{"question", finding.question->name},
+                                  {"found", finding.violation.has_value()}};
+    if (finding.violation) {
+      one["shown"] = finding.question->shown;
+      one.update(to_json(*finding.violation, replay_command(cell, finding.violation->seed,
+                                                            arguments, finding.question->name)));
+    }
+    findings.push_back(std::move(one));
+  }
+  json["findings"] = findings;
   return json;
+}
+
+// One line for each platform on which the promise was broken.
+void print_broken(const Cell& cell, const MatrixArguments& arguments) {
+  if (cell.violation) {
+    fmt::print("    {} broken: {}\n      {}: {}\n      replay: {}\n", platform_text(cell.platform),
+               meaning_of_rule(cell.violation->rule), cell.violation->rule,
+               cell.violation->explanation, replay_command(cell, cell.violation->seed, arguments));
+  }
+}
+
+// What else was shown, platform by platform, with the first of them in full.
+void print_findings(std::span<const Cell* const> cells, const MatrixArguments& arguments) {
+  for (std::size_t i = 0; i < cells.front()->findings.size(); ++i) {
+    const Question& question = *cells.front()->findings[i].question;
+    const Cell* first = nullptr;
+    for (const Cell* cell : cells) {
+      first = first == nullptr && cell->findings[i].violation ? cell : first;
+    }
+    if (first == nullptr) {
+      fmt::print("    {}: not seen on any platform\n", question.name);
+      continue;
+    }
+    fmt::print("    {}: {}\n", question.name, question.shown);
+    for (const Cell* cell : cells) {
+      const std::optional<CrashViolation>& violation = cell->findings[i].violation;
+      fmt::print("      {} {}\n", platform_text(cell->platform),
+                 violation ? fmt::format("seed {}", violation->seed) : "not seen");
+    }
+    const CrashViolation& violation = *first->findings[i].violation;
+    fmt::print("      {}\n      replay: {}\n", violation.explanation,
+               replay_command(*first, violation.seed, arguments, question.name));
+  }
 }
 
 // Platforms down, engines across.
@@ -98,8 +183,7 @@ void print_table(const std::vector<Cell>& cells, const std::vector<std::string>&
   }
   fmt::print("\n");
   for (const Platform& platform : all_platforms()) {
-    fmt::print("{:4}ddio={:4}flush={:9}", to_string(platform.domain), switch_text(platform.ddio),
-               to_string(platform.flush));
+    fmt::print("{}", platform_text(platform));
     for (const std::string& engine : engines) {
       const auto cell = std::ranges::find_if(
           cells, [&](const Cell& one) { return one.engine == engine && one.platform == platform; });
@@ -111,14 +195,19 @@ void print_table(const std::vector<Cell>& cells, const std::vector<std::string>&
   }
   fmt::print("held: over {} runs. seed N: the promise was broken by that seed\n", arguments.runs);
   for (const std::string& engine : engines) {
-    const auto cell =
-        std::ranges::find_if(cells, [&](const Cell& one) { return one.engine == engine; });
-    fmt::print("  {}: {}\n", engine, cell->promise);
-    const auto broken = std::ranges::find_if(
-        cells, [&](const Cell& one) { return one.engine == engine && one.violation; });
-    if (broken != cells.end()) {
-      fmt::print("    {}: {}\n    replay: {}\n", broken->violation->rule,
-                 broken->violation->explanation, replay_command(*broken, arguments));
+    std::vector<const Cell*> of_engine;
+    for (const Cell& cell : cells) {
+      if (cell.engine == engine) {
+        of_engine.push_back(&cell);
+      }
+    }
+    fmt::print("  {}: {}\n", engine, of_engine.front()->promise);
+    for (const Cell* cell : of_engine) {
+      print_broken(*cell, arguments);
+    }
+    if (!of_engine.front()->findings.empty()) {
+      fmt::print("    beyond its promise:\n");
+      print_findings(of_engine, arguments);
     }
   }
 }
@@ -191,6 +280,10 @@ void add_matrix_command(CLI::App& app, int& exit_status) {
       ->check(whole_number(0));
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer(
+      "Of a rival whose promise says nothing of power cuts the matrix shows more: whether its "
+      "values\n"
+      "tear (whole), its reads step back (monotonic), and what it acknowledged is lost "
+      "(persistent).\n"
       "A cell that is broken is a finding, and the exit status is 0 all the same; it is 1 when "
       "the\n"
       "promise of pool, efactory or efactory-no-hr was broken.");

@@ -7,6 +7,8 @@
 //   invalid_argument  key or value of an impossible size
 //   not_found         no such key
 //   no_space          the pool is full, or the caller's buffer is too small for the value
+//   in_use            the store is making room, and was for as long as the client has patience: the
+//                     put or del did not happen; try again
 //   closed            the server is gone, or has disconnected this client
 //   timed_out         no answer, or one that came too late: a put may or may not have happened
 //

@@ -20,6 +20,11 @@ class Dma {
   // Payload of a WRITE or SEND that this queue pair received.
   virtual void write(QpNumber qp, std::byte* to, ConstBytes from) = 0;
 
+  // Asked before each read(), for the same bytes: whether it can be answered now. Where it cannot,
+  // the bytes are being taken, a line now and a line then, and an event tells when to ask again.
+  virtual bool ready_to_read(QpNumber /*qp*/, const std::byte* /*from*/, std::size_t /*size*/) {
+    return true;
+  }
   // What a READ of this queue pair sees; it sees all that the queue pair wrote before.
   virtual void read(QpNumber qp, Bytes to, const std::byte* from) = 0;
 

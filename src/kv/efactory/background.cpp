@@ -43,6 +43,7 @@ Task<void> EfactoryServer::verify() {
   Runtime& runtime = background_.runtime();
   std::deque<Awaited>& awaited = catalogue_->awaited();
   for (;;) {
+    verifying_ = true;
     std::array<Awaited, versions_per_batch> flushed;
     std::size_t count = 0;
     std::uint64_t next_ns = runtime.after(longest_look_ns);
@@ -88,6 +89,7 @@ Task<void> EfactoryServer::verify() {
       const Ticket ticket = background_.drain();
       co_await background_.settled();
       if (!(co_await persistent(ticket)).ok()) {
+        verifying_ = false;
         co_return;
       }
       for (std::size_t i = 0; i < count; ++i) {
@@ -102,15 +104,20 @@ Task<void> EfactoryServer::verify() {
     } else if (!awaited.empty()) {
       co_await runtime.sleep_until(std::max(next_ns, runtime.now_ns() + 1));
     } else {
+      verifying_ = false;
       co_await to_verify_.emplace(runtime);
     }
   }
 }
 
-void EfactoryServer::wake_background() {
+void EfactoryServer::wake_verifier() {
   if (to_verify_ && !to_verify_->is_set()) {
     to_verify_->set();
   }
+}
+
+void EfactoryServer::wake_background() {
+  wake_verifier();
   if (to_tidy_ && !to_tidy_->is_set() && (catalogue_->index().crowded() || wants_cleaning())) {
     to_tidy_->set();
   }
@@ -154,6 +161,9 @@ Task<void> EfactoryServer::round(bool pure_reads) {
 
 bool EfactoryServer::wants_cleaning() const {
   const LogUsage usage = catalogue_->log().usage();
+  if (background_.faults().planted(faults::cleans_for_ever) && cleaned_ != 0) {
+    return true;
+  }
   // What cleaning left is not worth cleaning again until as much has come on top.
   const std::uint64_t worthwhile =
       used_after_clean_ + std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
@@ -168,7 +178,9 @@ bool EfactoryServer::wants_cleaning() const {
 Task<void> EfactoryServer::tidy() {
   for (;;) {
     if (catalogue_->index().crowded()) {
+      growing_ = true;
       co_await grow();
+      growing_ = false;
     } else if (wants_cleaning()) {
       cleaning_ = true;
       const Status status = co_await clean();
@@ -293,7 +305,9 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
       }
       last_move_ = *ticket;
       ++moved_;
-      wake_background();  // on page media the copy is to be verified
+      if (!background_.faults().planted(faults::verifier_sleeps_on)) {
+        wake_verifier();  // on page media the copy is to be verified
+      }
       break;
     }
     case Catalogue::Fate::undecided:

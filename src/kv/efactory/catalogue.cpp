@@ -143,13 +143,9 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
   }
   sequence_ = sequence;
   const Object object = log_->at(placed->offset);
-  if (previous.offset != 0) {
-    log_->set_next(log_->at(previous.offset), {object.offset(), false});
-  }
-  const Ticket ticket = planted.planted(faults::header_not_persisted) ? Ticket{} : log_->seal();
   lead_to(tag, slot, which_, object, planted.planted(faults::durable_from_start));
   awaited_.push_back({object.offset(), sequence, host_.now_ns(), 0});
-  return Granted{*placed, sequence, ticket};
+  return Granted{*placed, sequence};
 }
 
 Result<Ticket> Catalogue::del(ConstBytes key) {
@@ -164,7 +160,8 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
   }
   const std::uint64_t sequence = sequence_ + 1;
   // Cleaning may have moved what it hides: it goes where that went, and outlives the old pool.
-  const DataPool to = log_->cleaning() ? DataPool::next : target_;
+  const bool outlives = log_->cleaning() && !host_.faults().planted(faults::del_in_old_pool);
+  const DataPool to = outlives ? DataPool::next : target_;
   const Result<Placed> placed =
       log_->append({.key = key,
                     .kind = Kind::tombstone,
@@ -191,6 +188,9 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
   }
   for (std::optional<Object> version = newest(slot); version; version = before(*version)) {
     if (version->kind() == Kind::tombstone) {
+      if (planted.planted(faults::get_passes_tombstone)) {
+        continue;
+      }
       break;
     }
     if (version->durable() || planted.planted(faults::get_skips_checksum)) {
@@ -201,6 +201,9 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
         return {*version, {}};
       }
       return {*version, make_durable(*version, host_)};
+    }
+    if (planted.planted(faults::get_looks_once)) {
+      break;
     }
   }
   return {std::nullopt, last_del_};
@@ -216,6 +219,9 @@ Result<Ticket> Catalogue::persist(Offset offset, std::uint64_t sequence) {
   }
   if (object->invalid() || !complete(*object, host_)) {
     return Status(Code::timed_out, "the value did not arrive whole, or not in time");
+  }
+  if (host_.faults().planted(faults::persist_not_awaited)) {
+    return Ticket{};
   }
   return make_durable(*object, host_);
 }
@@ -242,9 +248,9 @@ Ticket Catalogue::make_durable(const Object& object, const Host& by) {
   return ticket;
 }
 
-// The flag needs no drain: when a cut takes it, the checksum tells the same.
+// The flag is not flushed: when a cut takes it, the checksum tells the same.
 void Catalogue::mark_durable(const Object& object) {
-  log_->set_durable(object);
+  log_->note_durable(object);
   const IndexSlot slot = find(index_->tag(object.key()), object.key());
   if (!slot) {
     return;
@@ -277,7 +283,9 @@ Catalogue::Fate Catalogue::judge(const Object& object) {
       return Fate::stale;
     }
     if (!version->invalid() && complete(*version, background_)) {
-      relied_on_ = make_durable(*version, background_);
+      if (!background_.faults().planted(faults::clean_trusts_visible)) {
+        relied_on_ = make_durable(*version, background_);
+      }
       return Fate::stale;
     }
   }
@@ -307,7 +315,11 @@ Result<Ticket> Catalogue::move(const Object& object) {
     return placed.status();
   }
   const Object copy = log_->at(placed->offset);
-  background_.copy(copy.value().data(), object.value());
+  if (planted.planted(faults::clean_copies_unflushed)) {
+    std::ranges::copy(object.value(), copy.value().begin());
+  } else {
+    background_.copy(copy.value().data(), object.value());
+  }
   const Ticket ticket = background_.drain();
   const bool is_persistent = background_.region().persistent(ticket);
 
@@ -334,6 +346,9 @@ Result<Ticket> Catalogue::move(const Object& object) {
 }
 
 std::optional<Object> Catalogue::survivor(IndexSlot slot, const std::vector<Segment>& next) const {
+  if (background_.faults().planted(faults::clean_forgets_survivor)) {
+    return std::nullopt;
+  }
   std::optional<Object> version = newest(slot);
   while (version && version->kind() == Kind::value && version->invalid()) {
     version = before(*version);
@@ -387,6 +402,9 @@ void Catalogue::unlink_old(const Object& object, const std::vector<Segment>& old
   if (link.offset != 0 && lies_in(link.offset, old)) {
     // What is left there never came; a version behind it may have been moved.
     std::optional<Object> version = log_->at(link.offset);
+    if (background_.faults().planted(faults::clean_cuts_chain)) {
+      version.reset();
+    }
     while (version && lies_in(version->offset(), old)) {
       version = version->kind() == Kind::tombstone ? std::nullopt : before(*version);
     }

@@ -47,11 +47,12 @@ class Catalogue {
   // --- Requests.
 
   // Space for a new version, linked before all others of its key and led to by the index. Its
-  // header is persistent when the ticket is.
+  // header is flushed, and drained by whatever drains first: nothing is acknowledged as persistent,
+  // and no version is called durable, without a drain that came after the headers of all versions
+  // before it.
   struct Granted {
     Placed placed;
     std::uint64_t sequence = 0;
-    Ticket ticket;
   };
   Result<Granted> put(ConstBytes key, std::uint32_t value_bytes, std::uint32_t client_sum);
 

@@ -32,7 +32,12 @@ EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
       options_(options),
       layout_(layout),
       credits_(host_.runtime(), options.in_flight) {
-  caller_->on_notice([this](rpc::Kind kind, ConstBytes body) { noticed(kind, body); });
+  caller_->on_notice([this](rpc::Kind kind, ConstBytes body) {
+    if (listening_ || !host_.faults().planted(faults::notice_lost)) {
+      noticed(kind, body);
+    }
+  });
+  listening_ = true;
 }
 
 EfactoryClient::~EfactoryClient() {
@@ -164,8 +169,7 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Pure& outcom
     const Buffer buffer = co_await buffers_->take(place.size_bytes);
     REMORA_CO_TRY(co_await read(buffer, place.size_bytes, in_pool(place.offset)));
     const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
-    if (!object || object->kind != Kind::value ||
-        (!same(object->key, key) && !planted.planted(faults::get_skips_key)) ||
+    if (!object || object->kind != Kind::value || !same(object->key, key) ||
         (!object->durable && !planted.planted(faults::reads_undurable))) {
       continue;
     }

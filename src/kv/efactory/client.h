@@ -83,6 +83,7 @@ class EfactoryClient final : public StoreClient {
   std::array<std::uint64_t, 2> under_way_ = {};  // operations, by the side that they began on
   std::size_t side_ = 0;                         // of operations that begin now
   bool arriving_ = false;                        // a layout came that was not answered
+  bool listening_ = false;                       // notices from before have been handed over
   std::uint64_t pure_gets_ = 0;
   std::uint64_t asked_gets_ = 0;
   Flows flows_;

@@ -9,8 +9,6 @@
 namespace remora::kv::efactory::faults {
 
 // Put.
-inline constexpr Fault header_not_persisted = {
-    "efactory-header-not-persisted", "the reply to a put leaves before its metadata is persistent"};
 inline constexpr Fault write_is_enough = {
     "efactory-write-is-enough",
     "a put ends when the WRITE is acknowledged, though nobody may see it yet (as published)"};
@@ -22,6 +20,8 @@ inline constexpr Fault sequence_stands_still = {
     "efactory-sequence-stands-still", "two versions of a key get the same sequence number"};
 inline constexpr Fault forgets_previous = {"efactory-forgets-previous",
                                            "a new version is not linked to the one before"};
+inline constexpr Fault persist_not_awaited = {
+    "efactory-persist-not-awaited", "a persistent put is acknowledged before it is persistent"};
 // Verification.
 inline constexpr Fault flag_without_persist = {
     "efactory-flag-without-persist", "the durability flag is set and the value never flushed"};
@@ -31,6 +31,8 @@ inline constexpr Fault flag_before_drain = {"efactory-flag-before-drain",
                                             "the flag may become persistent before the value"};
 inline constexpr Fault times_out_early = {"efactory-times-out-early",
                                           "a version is given up after a hundredth of the time"};
+inline constexpr Fault verifier_sleeps_on = {
+    "efactory-verifier-sleeps-on", "nobody wakes the verifier for the copies that cleaning made"};
 // Reading.
 inline constexpr Fault reads_undurable = {
     "efactory-reads-undurable", "a get by READ takes a version that has no durability flag"};
@@ -41,13 +43,21 @@ inline constexpr Fault get_skips_checksum = {
     "efactory-get-skips-checksum", "the server hands out the newest version, complete or not"};
 inline constexpr Fault get_skips_persist = {
     "efactory-get-skips-persist", "the server hands out a version that it did not persist"};
-inline constexpr Fault get_skips_key = {"efactory-get-skips-key",
-                                        "a reader does not compare the key of what it READ"};
+inline constexpr Fault get_looks_once = {
+    "efactory-get-looks-once",
+    "the server looks at the newest version alone, and finds no key where that never came"};
+inline constexpr Fault get_passes_tombstone = {"efactory-get-passes-tombstone",
+                                               "the server looks for a version behind a tombstone"};
+inline constexpr Fault notice_lost = {"efactory-notice-lost",
+                                      "a notice that comes while a client connects is lost"};
 // Deletion.
 inline constexpr Fault del_not_persisted = {"efactory-del-not-persisted",
                                             "a del is acknowledged before it is persistent"};
 inline constexpr Fault del_in_memory = {"efactory-del-in-memory",
                                         "a del clears the index and leaves no tombstone"};
+inline constexpr Fault del_in_old_pool = {
+    "efactory-del-in-old-pool",
+    "a tombstone goes to the pool that cleaning ends, and what it hides was moved"};
 // Cleaning.
 inline constexpr Fault clean_without_notice = {
     "efactory-clean-without-notice", "cleaning does not wait until clients have stopped READing"};
@@ -58,8 +68,21 @@ inline constexpr Fault clean_drops_newest = {
     "cleaning skips a version because a newer one, incomplete, exists"};
 inline constexpr Fault clean_moves_incomplete = {
     "efactory-clean-moves-incomplete", "cleaning moves a version whose value is not complete"};
+inline constexpr Fault clean_trusts_visible = {
+    "efactory-clean-trusts-visible",
+    "cleaning drops a persistent version for a newer one that is only visible"};
+inline constexpr Fault clean_copies_unflushed = {
+    "efactory-clean-copies-unflushed", "cleaning copies values, and flushes none of the copies"};
 inline constexpr Fault clean_copies_unpersisted = {
     "efactory-clean-copies-unpersisted", "the old pool ends before the copies are persistent"};
+inline constexpr Fault clean_forgets_survivor = {
+    "efactory-clean-forgets-survivor",
+    "a key goes because its newest version never came, though the one before was moved"};
+inline constexpr Fault clean_cuts_chain = {
+    "efactory-clean-cuts-chain",
+    "a version forgets the old pool, and with it the moved version behind what never came"};
+inline constexpr Fault cleans_for_ever = {
+    "efactory-cleans-for-ever", "cleaning begins again though nothing came since the last one"};
 inline constexpr Fault clean_forgets_link = {
     "efactory-clean-forgets-link", "a newer version is not told where the one before it went"};
 inline constexpr Fault clean_flag_first = {
@@ -77,28 +100,37 @@ inline constexpr Fault recovery_revives = {"efactory-recovery-revives",
 inline constexpr Fault recovery_restarts_sequence = {"efactory-recovery-restarts-sequence",
                                                      "sequence numbers begin anew after recovery"};
 
-inline constexpr std::array all = {&header_not_persisted,
-                                   &write_is_enough,
+inline constexpr std::array all = {&write_is_enough,
                                    &late_put_succeeds,
                                    &durable_from_start,
                                    &sequence_stands_still,
                                    &forgets_previous,
+                                   &persist_not_awaited,
                                    &flag_without_persist,
                                    &flag_without_checksum,
                                    &flag_before_drain,
                                    &times_out_early,
+                                   &verifier_sleeps_on,
                                    &reads_undurable,
                                    &flag_travels,
                                    &get_skips_checksum,
                                    &get_skips_persist,
-                                   &get_skips_key,
+                                   &get_looks_once,
+                                   &get_passes_tombstone,
+                                   &notice_lost,
                                    &del_not_persisted,
                                    &del_in_memory,
+                                   &del_in_old_pool,
                                    &clean_without_notice,
                                    &free_without_notice,
                                    &clean_drops_newest,
                                    &clean_moves_incomplete,
+                                   &clean_trusts_visible,
+                                   &clean_copies_unflushed,
                                    &clean_copies_unpersisted,
+                                   &clean_forgets_survivor,
+                                   &clean_cuts_chain,
+                                   &cleans_for_ever,
                                    &clean_forgets_link,
                                    &clean_flag_first,
                                    &put_leaves_stale_place,

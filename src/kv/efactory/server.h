@@ -35,7 +35,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
 
   Result<PeerAddress> accept(const PeerAddress& client) override;
   std::size_t clients() const override { return rpc_->clients(); }
-  bool busy() const override { return !catalogue_->awaited().empty() || cleaning_; }
+  bool busy() const override {
+    return verifying_ || !catalogue_->awaited().empty() || cleaning_ || growing_;
+  }
   std::vector<Counter> counters() const override;
 
  private:
@@ -76,6 +78,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   Task<Status> persistent(Ticket ticket);
   Status share_index(const rpc::Session& session, Peer& peer);
   bool wants_cleaning() const;
+  void wake_verifier();
   void wake_background();
 
   const Host host_;
@@ -87,7 +90,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   std::unique_ptr<rpc::Server> rpc_;
   std::uint64_t round_ = 0;
   bool pure_reads_ = true;
+  bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
   bool cleaning_ = false;
+  bool growing_ = false;       // the index
   bool full_ = false;          // a put found no space
   std::uint64_t cleaned_ = 0;  // cleanings that came to their end
   std::uint64_t moved_ = 0;    // versions

@@ -149,33 +149,35 @@ Result<Object> Log::find(Offset offset) const {
 }
 
 void Log::set_durable(const Object& object, Site site) const {
-  set_flag(object, object_format::durable_flag, site);
+  host_.flush(object_bytes(set_flag(object, object_format::durable_flag)), site);
 }
 
 void Log::set_invalid(const Object& object, Site site) const {
-  set_flag(object, object_format::invalid_flag, site);
+  host_.flush(object_bytes(set_flag(object, object_format::invalid_flag)), site);
 }
 
-void Log::set_previous(const Object& object, Link link, Site site) const {
-  set_link(object, offsetof(Header, previous), link, site);
+void Log::note_durable(const Object& object) const {
+  (void)set_flag(object, object_format::durable_flag);
 }
 
-void Log::set_next(const Object& object, Link link, Site site) const {
-  set_link(object, offsetof(Header, next), link, site);
+void Log::set_previous(const Object& object, Link link) const {
+  set_link(object, offsetof(Header, previous), link);
 }
 
-void Log::set_flag(const Object& object, std::uint64_t flag, Site site) const {
+void Log::set_next(const Object& object, Link link) const {
+  set_link(object, offsetof(Header, next), link);
+}
+
+std::uint64_t& Log::set_flag(const Object& object, std::uint64_t flag) {
   std::uint64_t& word = object.word_at(offsetof(Header, state));
   std::atomic_ref(word).store(object_format::state_word(object.segment(), object.flags() | flag),
                               std::memory_order_release);
-  host_.flush(object_bytes(word), site);
+  return word;
 }
 
-void Log::set_link(const Object& object, std::size_t place, Link link, Site site) const {
-  std::uint64_t& word = object.word_at(place);
-  std::atomic_ref(word).store(object_format::link_word(link, object.segment()),
-                              std::memory_order_release);
-  host_.flush(object_bytes(word), site);
+void Log::set_link(const Object& object, std::size_t place, Link link) {
+  std::atomic_ref(object.word_at(place))
+      .store(object_format::link_word(link, object.segment()), std::memory_order_release);
 }
 
 LogUsage Log::usage() const {

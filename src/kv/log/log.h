@@ -127,8 +127,12 @@ class Log {
   // One word each, stored atomically and flushed; the caller drains.
   void set_durable(const Object& object, Site site = Site::current()) const;
   void set_invalid(const Object& object, Site site = Site::current()) const;
-  void set_previous(const Object& object, Link link, Site site = Site::current()) const;
-  void set_next(const Object& object, Link link, Site site = Site::current()) const;
+  // One word each, stored atomically and never flushed. A cut may leave the word as it is or as it
+  // was: for an engine whose recovery asks the checksum where the flag is missing, and finds the
+  // order of versions by their sequence numbers.
+  void note_durable(const Object& object) const;
+  void set_previous(const Object& object, Link link) const;
+  void set_next(const Object& object, Link link) const;
 
   // --- Cleaning.
   // From now on appends may go to the next data pool too. Requires that none is under way.
@@ -164,8 +168,8 @@ class Log {
 
   Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
   Result<Segment*> open_segment(std::uint64_t size_bytes, std::uint64_t data_pool, Reserve reserve);
-  void set_flag(const Object& object, std::uint64_t flag, Site site) const;
-  void set_link(const Object& object, std::size_t place, Link link, Site site) const;
+  static std::uint64_t& set_flag(const Object& object, std::uint64_t flag);
+  static void set_link(const Object& object, std::size_t place, Link link);
   Offset slot_place(std::uint32_t slot) const {
     return store_format::slot_place(superblock_, slot);
   }

@@ -20,13 +20,11 @@ TEST_P(LogRecover, finds_what_was_sealed_with_its_bytes) {
   put("b", std::string(20'000, 'x'));
   const Placed c = put("c", "3");
   log_->set_durable(log_->at(c.offset));
-  log_->set_previous(log_->at(c.offset), Link{c.offset, true});
   seal();
   ASSERT_TRUE(restart().ok());
   EXPECT_EQ(keys(), "a c b");
   EXPECT_TRUE(found_[0].intact && found_[1].intact && found_[2].intact);
   EXPECT_TRUE(found_[1].durable);
-  EXPECT_EQ(found_[1].previous, (Link{c.offset, true}));
   EXPECT_TRUE(log_->find(c.offset).ok());
 }
 

@@ -241,6 +241,9 @@ Responder::Answer Responder::answer_read(Resource& resource) {
         refuse(syndrome_nak_access);
         return Answer::refused;
       }
+      if (!engine_.dma.ready_to_read(connection_.number, from, size)) [[unlikely]] {
+        return Answer::later;
+      }
     }
     Packet packet;
     packet.opcode = read_opcode(resource.next == resource.begin, index + 1 == resource.packets);
