@@ -233,7 +233,8 @@ rpc::Reply EfactoryServer::scan(ConstBytes request, Bytes body) {
 
 std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   const LogUsage usage = catalogue_->log().usage();
-  std::uint64_t oldest_ns = host_.now_ns();
+  const std::uint64_t now_ns = host_.now_ns();
+  std::uint64_t oldest_ns = now_ns;
   for (const Awaited& version : catalogue_->awaited()) {
     oldest_ns = std::min(oldest_ns, version.received_ns);
   }
@@ -241,7 +242,7 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
           {"put_requests", puts_},
           {"get_requests", gets_},
           {"del_requests", dels_},
-          {"durability_lag_ns", host_.now_ns() - oldest_ns},
+          {"durability_lag_ns", now_ns - oldest_ns},
           {"log_bytes_in_use", usage.segment_bytes},
           {"log_bytes_total", usage.total_bytes},
           {"awaited_versions", catalogue_->awaited().size()},
