@@ -17,6 +17,10 @@ namespace {
 constexpr std::uint64_t settle_most_ns = 30'000'000'000;
 constexpr std::uint64_t settle_look_ns = 1'000'000;
 
+// Of processes that share a busy machine: a client that is not run for a moment is not dead.
+constexpr std::uint64_t value_patience_ns = 1'000'000'000;
+constexpr std::uint64_t client_patience_ns = 3'000'000'000;
+
 Status make_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
@@ -64,6 +68,8 @@ Status Daemon::open_host(const std::string& version) {
   options.media = settings_.media;
   options.pool_bytes = settings_.pool_bytes;
   options.server.most_clients = settings_.most_clients;
+  options.server.put_timeout_ns = value_patience_ns;
+  options.server.client_timeout_ns = client_patience_ns;
   options.access = settings_.access;
   options.version = version;
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(runtime_, options);

@@ -26,9 +26,10 @@ void expect_sound(const std::string& pool) {
   EXPECT_TRUE(verdict.ok()) << verdict.message();
 }
 
-void live(const std::vector<std::string>& serve, std::uint64_t kills) {
+void live(const char* parent, const std::vector<std::string>& serve) {
+  const std::uint64_t kills = number_from("REMORA_KILLS", 4);
   const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
-  const TempFolder folder(REMORA_DISK_FOLDER);
+  const TempFolder folder(parent);
   cli::KillLives lives(
       {.program = REMORA_COMMAND, .folder = folder.path(), .seed = seed, .serve = serve});
   std::uint64_t acknowledged = 0;
@@ -57,17 +58,17 @@ void live(const std::vector<std::string>& serve, std::uint64_t kills) {
 }
 
 TEST(Kill, loses_nothing_that_was_acknowledged) {
-  live({"--size", "16M"}, number_from("REMORA_KILLS", 4));
+  live(REMORA_DISK_FOLDER, {"--size", "16M"});
 }
 
 // A log so small that most lives end within a cleaning.
 TEST(Kill, loses_nothing_while_the_log_is_cleaned) {
-  live({"--size", "2M"}, number_from("REMORA_KILLS", 4));
+  live(REMORA_DISK_FOLDER, {"--size", "2M"});
 }
 
 // Memory that survives the process: the quickest lives.
 TEST(Kill, loses_nothing_on_cache_line_media) {
-  live({"--size", "16M", "--media", "dram"}, number_from("REMORA_KILLS", 4));
+  live("/dev/shm", {"--size", "16M", "--media", "dram"});
 }
 
 }  // namespace

@@ -124,10 +124,15 @@ Task<Status> KillLives::check_all() {
     if (!found.ok()) {
       co_return found.status();
     }
-    const Status status = check(*key, *found);
+    const Status status = judge(*key, **found);
     if (!status.ok()) {
       co_return status;
     }
+    Step base;
+    base.version = **found;
+    base.acknowledged = true;  // a get has returned it
+    base.persistent = true;
+    key->steps = {base};
     ++keys_checked_;
   }
   co_return Status();
@@ -135,25 +140,24 @@ Task<Status> KillLives::check_all() {
 
 // The steps are in order, since one flow made them one after the other: what is there must be what
 // one of them left, and none that was acknowledged may come after that one.
-Status KillLives::check(Key& key, std::optional<std::uint64_t> found) {
+Status KillLives::judge(const Key& key, std::uint64_t found) {
   std::size_t at = key.steps.size();
-  while (at != 0 && key.steps[at - 1].version != *found) {
+  while (at != 0 && key.steps[at - 1].version != found) {
     --at;
   }
   if (at == 0) {
     return Status(Code::damaged, fmt::format("{} has version {}, which was overwritten, or never "
                                              "put",
-                                             key.name, *found));
+                                             key.name, found));
   }
   for (std::size_t later = at; later < key.steps.size(); ++later) {
     if (key.steps[later].acknowledged) {
       return Status(Code::damaged,
                     fmt::format("{} has lost version {}, which was acknowledged as {}; it has {}",
                                 key.name, key.steps[later].version,
-                                key.steps[later].persistent ? "persistent" : "visible", *found));
+                                key.steps[later].persistent ? "persistent" : "visible", found));
     }
   }
-  key.steps = {{.version = *found, .acknowledged = true, .persistent = true}};
   return {};
 }
 
@@ -196,49 +200,54 @@ Task<void> KillLives::flow(kv::StoreClient& store, std::vector<Key*> keys, std::
   server_->kill();
 }
 
+Task<Status> KillLives::change(kv::StoreClient& store, Key& key, Step step, std::string value) {
+  key.steps.push_back(step);
+  kv::PutOptions put;
+  put.durability = step.persistent ? kv::Durability::persistent : kv::Durability::standard;
+  Status status;
+  if (step.version == 0) {
+    status = co_await store.del(as_bytes(key.name));
+  } else {
+    status = co_await store.put(as_bytes(key.name), as_bytes(value), put);
+  }
+  key.steps.back().acknowledged = status.ok();
+  co_return status;
+}
+
+// Whether the flow goes on. A put that took too long may or may not have happened, and ends
+// nothing.
 Task<bool> KillLives::step(kv::StoreClient& store, Key& key, Random& random) {
   const std::uint64_t dice = random.below(100);
   Step step;
   Status status;
   if (dice < 20) {
     const Result<std::optional<std::uint64_t>> found = co_await read(store, key);
-    status = found.status();
-    if (found.ok() && **found != key.steps.back().version) {
-      wrong(Status(Code::damaged, fmt::format("a get of {} returned version {} after version {} "
-                                              "was acknowledged",
-                                              key.name, **found, key.steps.back().version)));
-      co_return false;
-    }
-    step = key.steps.back();
+    status = found.ok() ? judge(key, **found) : found.status();
   } else if (dice < 30) {
-    key.steps.push_back(step);
-    status = co_await store.del(as_bytes(key.name));
-    step.persistent = false;
-    key.steps.back().acknowledged = status.ok();
+    status = co_await change(store, key, step, "");
   } else {
     step.version = ++key.versions;
     step.persistent = dice < 60;
-    const std::string value =
+    std::string value =
         value_for(key.name, step.version, 40 + random.below(options_.longest_value_bytes - 40));
-    kv::PutOptions put;
-    put.durability = step.persistent ? kv::Durability::persistent : kv::Durability::standard;
-    key.steps.push_back(step);
-    status = co_await store.put(as_bytes(key.name), as_bytes(value), put);
-    key.steps.back().acknowledged = status.ok();
+    status = co_await change(store, key, step, std::move(value));
   }
   if (status.code() == Code::damaged) {
     wrong(status);
     co_return false;
   }
-  if (!status.ok()) {
-    if (!killed_) {
-      wrong(Status(status.code(), fmt::format("before the kill: {}", status.message())));
-    }
-    ++life_.in_flight;
-    co_return false;
+  if (status.ok()) {
+    count(step);
+    co_return true;
   }
-  count(step);
-  co_return true;
+  if (status.code() == Code::timed_out && store.failure().ok()) {
+    co_return true;
+  }
+  if (!killed_) {
+    wrong(Status(status.code(), fmt::format("before the kill: {}", status.message())));
+  }
+  ++life_.in_flight;
+  co_return false;
 }
 
 // The kill comes while the operations of all other flows are under way.

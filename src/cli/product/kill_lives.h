@@ -85,10 +85,11 @@ class KillLives {
   std::string socket() const { return options_.folder + "/kill.sock"; }
   Status start_server();
   Status connect_all();
-  Status check(Key& key, std::optional<std::uint64_t> found);
+  static Status judge(const Key& key, std::uint64_t found);
   Task<Status> check_all();
   Task<Result<std::optional<std::uint64_t>>> read(kv::StoreClient& store, const Key& key);
   Task<void> flow(kv::StoreClient& store, std::vector<Key*> keys, std::uint64_t seed);
+  Task<Status> change(kv::StoreClient& store, Key& key, Step step, std::string value);
   Task<bool> step(kv::StoreClient& store, Key& key, Random& random);
   void count(const Step& step);
   void wrong(Status status);
