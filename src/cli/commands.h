@@ -6,6 +6,7 @@
 
 namespace remora::cli {
 
+void add_product_commands(CLI::App& app, int& exit_status);
 void add_pool_command(CLI::App& app, int& exit_status);
 void add_crash_command(CLI::App& app, int& exit_status);
 void add_matrix_command(CLI::App& app, int& exit_status);

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   // A limit on file sizes (ulimit -f) is then an error like any other, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
   int exit_status = exit_kept;
+  add_product_commands(app, exit_status);
   add_pool_command(app, exit_status);
   add_crash_command(app, exit_status);
   add_matrix_command(app, exit_status);

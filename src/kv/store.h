@@ -9,6 +9,7 @@
 //   no_space          the pool is full, or the caller's buffer is too small for the value
 //   in_use            the store is making room, and was for as long as the client has patience: the
 //                     put or del did not happen; try again
+//   permission_denied the client may read alone
 //   closed            the server is gone, or has disconnected this client
 //   timed_out         no answer, or one that came too late: a put may or may not have happened
 //
@@ -80,6 +81,10 @@ class StoreClient {
 
 class LocalStore;  // kv/local_store.h
 
+// What a client may do. One that may read alone gets no right on memory but to READ it, and every
+// other request of it is refused with permission_denied.
+enum class Rights : std::uint8_t { read, write };
+
 // What two sides tell each other before they can talk, by whatever means the world has.
 struct PeerAddress {
   fabric::QueuePairAddress queue_pair;
@@ -91,7 +96,8 @@ class StoreServer {
   virtual ~StoreServer() = default;
 
   // A client that came; its address is answered with the server's for it.
-  virtual Result<PeerAddress> accept(const PeerAddress& client) = 0;
+  virtual Result<PeerAddress> accept(const PeerAddress& client, Rights rights) = 0;
+  Result<PeerAddress> accept(const PeerAddress& client) { return accept(client, Rights::write); }
 
   // The store for the server's own process, or null where an engine has none.
   virtual LocalStore* local() { return nullptr; }

@@ -72,7 +72,8 @@ Server::~Server() = default;
 
 // --- Clients ---
 
-Result<fabric::QueuePairAddress> Server::accept(const fabric::QueuePairAddress& address) {
+Result<fabric::QueuePairAddress> Server::accept(const fabric::QueuePairAddress& address,
+                                                bool may_write) {
   const auto place = std::find(clients_.begin(), clients_.end(), nullptr);
   if (place == clients_.end()) {
     return Status(Code::no_space, "the server has as many clients as it takes; try again later");
@@ -99,6 +100,7 @@ Result<fabric::QueuePairAddress> Server::accept(const fabric::QueuePairAddress& 
   client->unused = (std::uint64_t{1} << buffers_of(options_)) - 1;
   const auto index = static_cast<std::uint64_t>(place - clients_.begin());
   client->session = {.id = ++rounds_ << place_bits | index,
+                     .may_write = may_write,
                      .domain = client->domain.get(),
                      .queue_pair = client->queue_pair.get()};
   REMORA_TRY(client->queue_pair->initialise());
@@ -217,8 +219,9 @@ void Server::handle(Client& client, const WorkCompletion& completion) {
     head = read_head(message);
   }
   const std::uint32_t buffer = take_buffer(client);
-  if (!head || head->call == 0 || buffer == no_buffer) {
-    drop(client);  // nonsense, or more requests at once than it was told
+  if (!head || head->call == 0 || buffer == no_buffer ||
+      (is_written && !client.session.may_write)) {
+    drop(client);  // nonsense, or more requests at once than it was told, or of a kind not its own
     return;
   }
   host_.charge(Work::request);

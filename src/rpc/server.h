@@ -51,6 +51,7 @@ struct Reply {
 // One client. Its domain is where the service registers what the client may reach.
 struct Session {
   SessionId id = 0;
+  bool may_write = true;  // else it gets no right but to READ, and no WRITE with IMM is taken of it
   fabric::ProtectionDomain* domain = nullptr;
   fabric::QueuePair* queue_pair = nullptr;
 };
@@ -81,7 +82,8 @@ class Server final : private Poller {
   ~Server() override;
 
   // A client that came, by its queue pair's address; the answer is the one that serves it.
-  Result<fabric::QueuePairAddress> accept(const fabric::QueuePairAddress& client);
+  Result<fabric::QueuePairAddress> accept(const fabric::QueuePairAddress& client,
+                                          bool may_write = true);
   // The client finds its queue pair gone, and `left` is called in the next turn.
   void disconnect(SessionId session);
   std::size_t clients() const { return live_; }

@@ -24,6 +24,8 @@ class LocalWire {
                                   const fabric::nic::RingWireOptions& options = {});
 
   fabric::nic::RingWire& wire() { return mapped_ ? mapped_->wire() : *ring_; }
+  // Peers that reach memory of this process by themselves.
+  std::size_t mapped_peers() const { return mapped_ ? mapped_->granted_peers() : 0; }
 
  private:
   LocalWire() = default;

@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::uint32_t largest_number = (1u << 24) - 1;  // queue pairs and packets have 24 bits
 
+bool is_letter(char letter) {
+  return letter >= ' ' && letter <= '~';
+}
+
 template <std::size_t size>
 void put_text(std::array<char, size>& field, std::string_view text) {
   std::ranges::copy(text.substr(0, size), field.begin());
@@ -28,8 +32,7 @@ template <std::size_t size>
 std::optional<std::string> take_text(const std::array<char, size>& field) {
   const auto end = std::ranges::find(field, '\0');
   const bool padded = std::all_of(end, field.end(), [](char letter) { return letter == '\0'; });
-  const bool readable =
-      std::all_of(field.begin(), end, [](char letter) { return letter >= ' ' && letter <= '~'; });
+  const bool readable = std::all_of(field.begin(), end, is_letter);
   return padded && readable ? std::optional(std::string(field.begin(), end)) : std::nullopt;
 }
 
@@ -37,13 +40,28 @@ ConstBytes checked_bytes(const Message& message) {
   return std::as_bytes(std::span(&message, 1)).first(offsetof(Message, checksum));
 }
 
-Status damaged() {
+Status not_a_message() {
   return Status(Code::damaged, "a message that is not of the session protocol");
+}
+
+std::string printable(std::string_view text, bool lines) {
+  std::string out(text);
+  std::ranges::replace_if(
+      out, [&](char letter) { return !is_letter(letter) && !(lines && letter == '\n'); }, '?');
+  return out;
+}
+
+// Whole lines, as many as fit.
+std::string_view tail_of(std::string_view facts) {
+  if (facts.size() <= session_format::tail_bytes_max) {
+    return facts;
+  }
+  return facts.substr(0, facts.rfind('\n', session_format::tail_bytes_max - 1) + 1);
 }
 
 }  // namespace
 
-std::array<std::byte, sizeof(Message)> encode(const SessionMessage& message) {
+std::vector<std::byte> encode(const SessionMessage& message) {
   Message out{};
   out.magic = session_format::magic;
   out.version = session_format::version;
@@ -53,13 +71,15 @@ std::array<std::byte, sizeof(Message)> encode(const SessionMessage& message) {
   out.queue_pair = message.queue_pair.number;
   out.first_packet = message.queue_pair.first_packet;
   out.gid = message.queue_pair.gid;
-  std::string text(message.reason.message());
-  std::ranges::replace_if(
-      text, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
-  put_text(out.text, text);
+  put_text(out.text,
+           printable(message.reason.ok() ? message.text : message.reason.message(), false));
+  const std::string facts = printable(tail_of(message.facts), true);
+  out.tail_bytes = static_cast<std::uint32_t>(facts.size());
+  out.tail_checksum = crc32c(as_bytes(facts));
   out.checksum = crc32c(checked_bytes(out));
-  std::array<std::byte, sizeof(Message)> bytes;
+  std::vector<std::byte> bytes(sizeof out + facts.size());
   std::memcpy(bytes.data(), &out, sizeof out);
+  std::ranges::copy(as_bytes(facts), bytes.begin() + sizeof out);
   return bytes;
 }
 
@@ -67,11 +87,11 @@ Result<SessionMessage> decode(ConstBytes bytes) {
   Message in;
   constexpr std::size_t common_bytes = offsetof(Message, kind);
   if (bytes.size() < common_bytes) {
-    return damaged();
+    return not_a_message();
   }
   std::memcpy(&in, bytes.data(), std::min(bytes.size(), sizeof in));
   if (in.magic != session_format::magic) {
-    return damaged();
+    return not_a_message();
   }
   if (in.version != session_format::version) {
     return Status(Code::unsupported,
@@ -79,24 +99,33 @@ Result<SessionMessage> decode(ConstBytes bytes) {
                               "version of Remora on both sides",
                               session_format::version, in.version));
   }
-  if (bytes.size() != sizeof in || in.checksum != crc32c(checked_bytes(in))) {
-    return damaged();
+  if (bytes.size() < sizeof in || in.checksum != crc32c(checked_bytes(in))) {
+    return not_a_message();
   }
+  const ConstBytes tail = bytes.subspan(sizeof in);
+  const std::string_view facts = as_text(tail);
   std::optional<std::string> engine = take_text(in.engine);
   std::optional<std::string> text = take_text(in.text);
   const bool is_refusal = in.kind == static_cast<std::uint16_t>(SessionKind::refusal);
+  const bool is_facts = in.kind == static_cast<std::uint16_t>(SessionKind::facts);
+  const auto is_fact_letter = [](char letter) { return is_letter(letter) || letter == '\n'; };
   if (!engine || !text || in.kind < static_cast<std::uint16_t>(SessionKind::ask) ||
-      in.kind > static_cast<std::uint16_t>(SessionKind::refusal) ||
-      in.queue_pair > largest_number || in.first_packet > largest_number ||
-      in.code > static_cast<std::uint32_t>(Code::timed_out) || (in.code != 0) != is_refusal) {
-    return damaged();
+      in.kind > static_cast<std::uint16_t>(SessionKind::stop) || in.queue_pair > largest_number ||
+      in.first_packet > largest_number || in.code > static_cast<std::uint32_t>(Code::timed_out) ||
+      (in.code != 0) != is_refusal || in.tail_bytes != tail.size() ||
+      tail.size() > session_format::tail_bytes_max || (!tail.empty() && !is_facts) ||
+      in.tail_checksum != crc32c(tail) || !std::ranges::all_of(facts, is_fact_letter)) {
+    return not_a_message();
   }
   SessionMessage message{.kind = static_cast<SessionKind>(in.kind),
                          .engine = *std::move(engine),
                          .queue_pair = {in.queue_pair, in.first_packet, in.gid},
-                         .reason = {}};
+                         .reason = {},
+                         .facts = std::string(facts)};
   if (is_refusal) {
     message.reason = Status(static_cast<Code>(in.code), *std::move(text));
+  } else {
+    message.text = *std::move(text);
   }
   return message;
 }

@@ -4,8 +4,15 @@
 //   client           host
 //   ask          ->                     which engine serves here?
 //                <-  offer              this one
-//   join         ->                     my queue pair
-//                <-  welcome            yours
+//   join         ->                     my queue pair, and my token if I have one
+//                <-  welcome            yours, and your role
+//
+// and at any time
+//
+//   stat         ->                     how are you?
+//                <-  facts              names and values
+//   stop         ->                     end your service
+//                <-  facts              the last ones
 //
 // In place of its answer the host may send a refusal, with the reason. All of it comes from another
 // process and may be anything.
@@ -15,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -22,23 +30,36 @@
 
 namespace remora::server {
 
-enum class SessionKind : std::uint16_t { ask = 1, offer = 2, join = 3, welcome = 4, refusal = 5 };
+enum class SessionKind : std::uint16_t {
+  ask = 1,
+  offer = 2,
+  join = 3,
+  welcome = 4,
+  refusal = 5,
+  stat = 6,
+  facts = 7,
+  stop = 8,
+};
 
 struct SessionMessage {
   SessionKind kind = SessionKind::ask;
   std::string engine = {};                   // offer and join
   fabric::QueuePairAddress queue_pair = {};  // join and welcome
   Status reason = {};                        // refusal
+  std::string text = {};   // ask, join, stat and stop: a token; welcome: the client's role
+  std::string facts = {};  // facts: lines of a name, a space and a value (facts.h)
 };
 
 namespace session_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'S', 'E', 'S', 'S'};
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 inline constexpr std::size_t engine_bytes = 32;
-inline constexpr std::size_t text_bytes = 116;
+inline constexpr std::size_t text_bytes = 108;
+inline constexpr std::size_t frame_bytes = 4096;  // that a link carries
 
-// Every message, whatever its kind; what a kind has no use for is zero.
+// Every message, whatever its kind; what a kind has no use for is zero. Facts have a tail behind
+// it.
 struct Message {
   std::array<char, 8> magic;
   std::uint16_t version;  // at the same place in every version
@@ -48,18 +69,21 @@ struct Message {
   std::uint32_t queue_pair;
   std::uint32_t first_packet;
   fabric::Gid gid;
-  std::array<char, text_bytes> text;  // of a refusal
-  std::uint32_t checksum;             // crc32c of all before it
+  std::array<char, text_bytes> text;  // reason of a refusal, token, role
+  std::uint32_t tail_bytes;
+  std::uint32_t tail_checksum;  // crc32c of the tail
+  std::uint32_t checksum;       // crc32c of all before it
 };
 static_assert(sizeof(Message) == 192 && offsetof(Message, version) == 8 &&
               offsetof(Message, engine) == 16 && offsetof(Message, queue_pair) == 48 &&
               offsetof(Message, gid) == 56 && offsetof(Message, text) == 72 &&
-              offsetof(Message, checksum) == 188);
+              offsetof(Message, tail_bytes) == 180 && offsetof(Message, checksum) == 188);
+inline constexpr std::size_t tail_bytes_max = frame_bytes - sizeof(Message);
 
 }  // namespace session_format
 
-// Texts that are too long are cut.
-std::array<std::byte, sizeof(session_format::Message)> encode(const SessionMessage& message);
+// Texts that are too long are cut, facts behind a whole line.
+std::vector<std::byte> encode(const SessionMessage& message);
 
 // unsupported when it is of another version, damaged when it is none.
 Result<SessionMessage> decode(ConstBytes bytes);

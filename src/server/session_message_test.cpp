@@ -52,14 +52,14 @@ TEST(SessionMessage, is_what_the_document_says) {
   }
   const auto bytes = encode(message);
   const auto at = [&](std::size_t offset) { return static_cast<unsigned>(bytes[offset]); };
-  EXPECT_EQ(std::memcmp(bytes.data(), "RMRASESS\x01\0\x03\0\0\0\0\0efactory", 24), 0);
+  EXPECT_EQ(std::memcmp(bytes.data(), "RMRASESS\x02\0\x03\0\0\0\0\0efactory", 24), 0);
   EXPECT_EQ(std::memcmp(bytes.data() + 48, "\x56\x34\x12\0\xef\xcd\xab\0\x10\x11", 10), 0);
   EXPECT_EQ(at(71), 0x1fu);
   EXPECT_EQ(at(72), 0u);
-  EXPECT_EQ(at(188), 0xbcu);
-  EXPECT_EQ(at(189), 0xebu);
-  EXPECT_EQ(at(190), 0xacu);
-  EXPECT_EQ(at(191), 0x86u);
+  EXPECT_EQ(at(188), 0x21u);
+  EXPECT_EQ(at(189), 0x96u);
+  EXPECT_EQ(at(190), 0x75u);
+  EXPECT_EQ(at(191), 0x76u);
 }
 
 TEST(SessionMessage, carries_the_reason_of_a_refusal) {
@@ -80,11 +80,39 @@ TEST(SessionMessage, cuts_texts_that_are_too_long) {
   EXPECT_EQ(message->reason.message().size(), session_format::text_bytes);
 }
 
+TEST(SessionMessage, carries_tokens_and_roles) {
+  SessionMessage message = join_message();
+  message.text = "open sesame";
+  EXPECT_EQ(decode(encode(message))->text, "open sesame");
+}
+
+TEST(SessionMessage, carries_facts_behind_it) {
+  const SessionMessage message{.kind = SessionKind::facts, .facts = "keys 3\npool a b\n"};
+  const std::vector<std::byte> bytes = encode(message);
+  EXPECT_EQ(decode(bytes)->facts, message.facts);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::vector<std::byte> wrong = bytes;
+    wrong[at] ^= std::byte{0x20};
+    EXPECT_FALSE(decode(wrong).ok()) << at;
+  }
+}
+
+TEST(SessionMessage, cuts_facts_behind_a_whole_line) {
+  std::string facts;
+  while (facts.size() < 5000) {
+    facts += "some_name 12345\n";
+  }
+  const std::vector<std::byte> bytes = encode({.kind = SessionKind::facts, .facts = facts});
+  EXPECT_LE(bytes.size(), session_format::frame_bytes);
+  EXPECT_EQ(decode(bytes)->facts.size() % 16, 0u);
+  EXPECT_GT(decode(bytes)->facts.size(), 3800u);
+}
+
 TEST(SessionMessage, tells_another_version_from_nonsense) {
-  EXPECT_EQ(decode(changed([](Message& message) { message.version = 2; })).code(),
+  EXPECT_EQ(decode(changed([](Message& message) { message.version = 9; })).code(),
             Code::unsupported);
   // Whatever else that version may have changed.
-  auto bytes = changed([](Message& message) { message.version = 2; });
+  auto bytes = changed([](Message& message) { message.version = 9; });
   bytes.resize(20);
   EXPECT_EQ(decode(bytes).code(), Code::unsupported);
 }
@@ -94,7 +122,7 @@ TEST(SessionMessage, refuses_what_is_out_of_bounds) {
   const std::vector<std::vector<std::byte>> wrong = {
       changed([](Message& message) { message.magic[0] = 'X'; }),
       changed([](Message& message) { message.kind = 0; }),
-      changed([](Message& message) { message.kind = 6; }),
+      changed([](Message& message) { message.kind = 9; }),
       changed([](Message& message) { message.code = 1; }),
       changed([](Message& message) { message.kind = 5; }),
       changed([](Message& message) { message.kind = 5, message.code = 200; }),
@@ -102,7 +130,9 @@ TEST(SessionMessage, refuses_what_is_out_of_bounds) {
       changed([](Message& message) { message.first_packet = 1 << 24; }),
       changed([](Message& message) { message.engine[31] = 'x'; }),
       changed([](Message& message) { message.engine[0] = '\n'; }),
-      changed([](Message& message) { message.text[3] = 'x'; })};
+      changed([](Message& message) { message.text[3] = 'x'; }),
+      changed([](Message& message) { message.tail_bytes = 1; }),
+      changed([](Message& message) { message.tail_checksum = 1; })};
   for (const std::vector<std::byte>& bytes : wrong) {
     EXPECT_EQ(decode(bytes).code(), Code::damaged);
   }
@@ -116,7 +146,7 @@ TEST(SessionMessage, refuses_every_changed_byte_and_every_other_length) {
     EXPECT_FALSE(decode(bytes).ok()) << at;
     EXPECT_FALSE(decode(ConstBytes(right).first(at)).ok()) << at;
   }
-  std::vector<std::byte> longer(right.begin(), right.end());
+  std::vector<std::byte> longer = right;
   longer.push_back(std::byte{0});
   EXPECT_FALSE(decode(longer).ok());
 }
@@ -135,7 +165,9 @@ TEST(SessionMessage, survives_any_bytes) {
     std::memcpy(&message, bytes.data(), sizeof message);
     message.magic = session_format::magic;
     message.version = session_format::version;
-    message.kind = static_cast<std::uint16_t>(random.below(7));
+    message.kind = static_cast<std::uint16_t>(random.below(10));
+    message.tail_bytes = 0;
+    message.tail_checksum = crc32c({});
     std::memcpy(bytes.data(), &message, sizeof message);
     message.checksum = crc32c(ConstBytes(bytes).first(offsetof(Message, checksum)));
     std::memcpy(bytes.data(), &message, sizeof message);

@@ -1,6 +1,7 @@
 #include "server/store_host.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +16,11 @@ using fabric::nic::LinkId;
 using fabric::nic::Nic;
 
 StoreHost::StoreHost(Runtime& runtime, const StoreHostOptions& options, const kv::Engine& engine)
-    : runtime_(runtime), options_(options), engine_(&engine) {}
+    : runtime_(runtime),
+      options_(options),
+      engine_(&engine),
+      own_uid_(::geteuid()),
+      opened_ns_(runtime.now_ns()) {}
 
 StoreHost::~StoreHost() = default;
 
@@ -67,20 +72,56 @@ Status StoreHost::start() {
   nic_ = std::make_unique<Nic>(runtime_, wire_->wire(), dma_,
                                fabric::nic::NicOptions{.keys = Keys::from_system()});
   kv::ServerOptions server = options_.server;
-  server.create = pool().root_names().empty();
+  recovered_ = !pool().root_names().empty();
+  server.create = !recovered_;
   Result<std::unique_ptr<kv::StoreServer>> store =
       engine_->start_server(Host(runtime_, *nic_, &region()), pool(), server);
   if (!store.ok()) {
     return store.status();
   }
   store_ = std::move(store).value();
-  return wire_->wire().listen(options_.socket_path);
+  // Who may come is judged by `admit`; the file's mode keeps out whom nobody would let in.
+  return wire_->wire().listen(options_.socket_path, options_.access.for_others() ? 0666 : 0600);
+}
+
+void StoreHost::close_doors() {
+  closed_ = true;
+  std::vector<LinkId> links;
+  for (const auto& [link, guest] : guests_) {
+    links.push_back(link);
+  }
+  for (const LinkId link : links) {
+    wire_->wire().cut_off(link);
+  }
 }
 
 // --- Clients come and go ---
 
-void StoreHost::link_up(LinkId link, const HostPeer&) {
-  guests_[link] = {.joined = false, .came_ns = runtime_.now_ns()};
+// With tokens nobody can be turned away by the user alone.
+Status StoreHost::admit(const HostPeer& peer) {
+  const uid_t uid = peer.identity.uid;
+  if (closed_) {
+    return Status(Code::closed, "the store is about to stop; try again later");
+  }
+  if (uid == own_uid_) {
+    return {};
+  }
+  if (options_.access.tokens.empty()) {
+    REMORA_TRY(role_of(options_.access, uid, own_uid_, "").status());
+  }
+  const auto same_user = [&](const auto& guest) { return guest.second.uid == uid; };
+  const std::uint32_t most = options_.access.clients_per_user;
+  if (most != 0 && std::ranges::count_if(guests_, same_user) >= most) {
+    return Status(Code::no_space, fmt::format("user {} has as many connections as the store's "
+                                              "settings allow ({}); close one first",
+                                              uid, most));
+  }
+  return {};
+}
+
+void StoreHost::link_up(LinkId link, const HostPeer& peer) {
+  ++links_total_;
+  guests_[link] = {.joined = false, .came_ns = runtime_.now_ns(), .uid = peer.identity.uid};
   if (!porter_.armed()) {
     runtime_.arm(porter_, runtime_.after(options_.join_timeout_ns));
   }
@@ -98,6 +139,7 @@ void StoreHost::control(LinkId link, ConstBytes bytes) {
   }
   Result<SessionMessage> reply =
       message.ok() ? answer(link, *message) : Result<SessionMessage>(message.status());
+  refusals_total_ += reply.ok() ? 0u : 1u;
   const SessionMessage sent =
       reply.ok() ? std::move(reply).value()
                  : SessionMessage{.kind = SessionKind::refusal, .reason = reply.status()};
@@ -112,9 +154,29 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
       return SessionMessage{.kind = SessionKind::offer, .engine = std::string(engine_->name())};
     case SessionKind::join:
       return join(link, message);
+    case SessionKind::stat:
+    case SessionKind::stop: {
+      const Result<Role> allowed = role(link, message);
+      if (!allowed.ok()) {
+        return allowed.status();
+      }
+      if (message.kind == SessionKind::stop && *allowed != Role::admin) {
+        return Status(Code::permission_denied, "only a client of the role admin stops the store");
+      }
+      stop_wanted_ |= message.kind == SessionKind::stop;
+      return SessionMessage{.kind = SessionKind::facts, .facts = to_text(facts())};
+    }
     default:
-      return Status(Code::invalid_argument, "a client asks or joins, and says nothing else");
+      return Status(Code::invalid_argument, "a client asks, joins, or asks how it goes or to stop");
   }
+}
+
+Result<Role> StoreHost::role(LinkId link, const SessionMessage& message) const {
+  const auto guest = guests_.find(link);
+  if (guest == guests_.end()) {
+    return Status(Code::closed, "the link is gone");
+  }
+  return role_of(options_.access, guest->second.uid, own_uid_, message.text);
 }
 
 Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& message) {
@@ -130,12 +192,19 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
   if (wire_->wire().link_to(message.queue_pair.gid) != link) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
-  const Result<kv::PeerAddress> address = store_->accept({message.queue_pair});
+  const Result<Role> given = role(link, message);
+  if (!given.ok()) {
+    return given.status();
+  }
+  const kv::Rights rights = *given == Role::read ? kv::Rights::read : kv::Rights::write;
+  const Result<kv::PeerAddress> address = store_->accept({message.queue_pair}, rights);
   if (!address.ok()) {
     return address.status();
   }
   guest->second.joined = true;
-  return SessionMessage{.kind = SessionKind::welcome, .queue_pair = address->queue_pair};
+  return SessionMessage{.kind = SessionKind::welcome,
+                        .queue_pair = address->queue_pair,
+                        .text = std::string(to_string(*given))};
 }
 
 void StoreHost::cut_off_the_silent() {

@@ -2,8 +2,9 @@
 // server, a software RNIC, and a Unix socket at which clients come in (StoreLink is their side).
 //
 // The pool is a file, which is recovered when there is a store in it, or memory that goes with the
-// host. A client is let in by the messages of session_message.h; whatever it does, it can harm
-// itself and no other client. One that says nothing, or nonsense, is cut off.
+// host. A client is let in by the messages of session_message.h, with the role that the access
+// rules give it (access.h) and no right beyond that; whatever it does, it can harm itself and no
+// other client. One that says nothing, or nonsense, is cut off.
 //
 // One thread, the loop's; nothing blocks after `open`. The loop outlives the host. Destroying it
 // closes every connection: clients find their store closed.
@@ -19,6 +20,8 @@
 #include "kv/store.h"
 #include "pmem/pool_file.h"
 #include "runtime/runtime.h"
+#include "server/access.h"
+#include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
 
@@ -33,6 +36,8 @@ struct StoreHostOptions {
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
   kv::ServerOptions server = {};                       // `create` is the host's to say
   std::uint64_t join_timeout_ns = 10'000'000'000;      // from the link until the welcome
+  AccessRules access = {};
+  std::string version = {};  // of the program, for its facts
 };
 
 class StoreHost final : private fabric::nic::LinkOwner {
@@ -44,17 +49,36 @@ class StoreHost final : private fabric::nic::LinkOwner {
   StoreHost& operator=(const StoreHost&) = delete;
   ~StoreHost() override;
 
+  // Lets nobody in any more and cuts off who is there. What they were granted is settled by the
+  // loop: the store is quiet some time later, and all that it acknowledged is then persistent.
+  void close_doors();
+  // A client whose role allows it has asked for the end.
+  bool stop_wanted() const { return stop_wanted_; }
+
   const kv::Engine& engine() const { return *engine_; }
   kv::StoreServer& store() { return *store_; }
   const Strategy& strategy() { return region().strategy(); }
+  // Whether there was a store in the pool, which was recovered.
+  bool recovered() const { return recovered_; }
+  std::uint64_t pool_bytes() { return region().size(); }
   fabric::DeviceCounters counters() const { return nic_->counters(); }
+  // What a person wants to know; see docs/formats/session.md.
+  Facts facts();
+
   // Links, of clients that have joined and of those that have not yet.
   std::size_t links() const { return guests_.size(); }
+  // Clients that reach the pool by loads and stores of their own.
+  std::size_t mapped_clients() const { return wire_->mapped_peers(); }
+  // Links that came, and attempts that were refused, since the beginning.
+  std::uint64_t links_total() const { return links_total_; }
+  std::uint64_t refusals_total() const { return refusals_total_; }
+  std::uint64_t uptime_ns() const { return runtime_.now_ns() - opened_ns_; }
 
  private:
   struct Guest {
     bool joined = false;
     std::uint64_t came_ns = 0;
+    uid_t uid = 0;
   };
   // Looks for links that do not join.
   class Porter final : public Timer {
@@ -73,16 +97,26 @@ class StoreHost final : private fabric::nic::LinkOwner {
   Region& region() { return file_ ? file_->region() : *memory_; }
   Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
 
+  Status admit(const fabric::nic::HostPeer& peer) override;
+  void refused(const Status&) override { ++refusals_total_; }
   void link_up(fabric::nic::LinkId link, const fabric::nic::HostPeer& peer) override;
   void link_down(fabric::nic::LinkId link) override;
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   Result<SessionMessage> answer(fabric::nic::LinkId link, const SessionMessage& message);
   Result<SessionMessage> join(fabric::nic::LinkId link, const SessionMessage& message);
+  Result<Role> role(fabric::nic::LinkId link, const SessionMessage& message) const;
   void cut_off_the_silent();
 
   Runtime& runtime_;
   const StoreHostOptions options_;
   const kv::Engine* engine_;
+  const uid_t own_uid_;
+  const std::uint64_t opened_ns_;
+  bool recovered_ = false;
+  bool closed_ = false;
+  bool stop_wanted_ = false;
+  std::uint64_t links_total_ = 0;
+  std::uint64_t refusals_total_ = 0;
   // Members are destroyed from the last to the first.
   std::unique_ptr<PoolFile> file_;
   std::unique_ptr<Region> memory_;

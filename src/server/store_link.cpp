@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 namespace remora::server {
@@ -59,11 +60,13 @@ Task<Status> StoreLink::join(std::string path) {
   }
   const SessionMessage own{.kind = SessionKind::join,
                            .engine = offer->engine,
-                           .queue_pair = (*pending)->address().queue_pair};
+                           .queue_pair = (*pending)->address().queue_pair,
+                           .text = options_.token};
   const Result<SessionMessage> welcome = co_await exchange(own, SessionKind::welcome);
   if (!welcome.ok()) {
     co_return welcome.status();
   }
+  role_ = welcome->text;
   const kv::PeerAddress server{welcome->queue_pair};
   Result<std::unique_ptr<kv::StoreClient>> store = co_await (*pending)->connect(server);
   if (!store.ok()) {
@@ -71,6 +74,37 @@ Task<Status> StoreLink::join(std::string path) {
   }
   store_ = std::move(store).value();
   co_return Status();
+}
+
+// --- Questions about the host ---
+
+Task<Result<Facts>> StoreLink::stat() {
+  return facts(SessionKind::stat);
+}
+
+Task<Result<Facts>> StoreLink::stop() {
+  return facts(SessionKind::stop);
+}
+
+Task<Result<Facts>> StoreLink::facts(SessionKind kind) {
+  const SessionMessage question{.kind = kind, .text = options_.token};
+  const Result<SessionMessage> told = co_await exchange(question, SessionKind::facts);
+  if (!told.ok()) {
+    co_return told.status();
+  }
+  co_return parse_facts(told->facts);
+}
+
+// A key is asked about when it is first used, and the answer takes its time.
+Task<LocalFabric> StoreLink::wire_taken() {
+  constexpr int most_tries = 100;
+  constexpr std::uint64_t between_ns = 100'000;
+  const std::array<std::byte, 1> key = {};
+  for (int i = 0; i < most_tries && nic_->counters().requests_short_cut == 0; ++i) {
+    (void)co_await store_->get(key, {});
+    co_await runtime_.sleep_for(between_ns);
+  }
+  co_return nic_->counters().requests_short_cut == 0 ? LocalFabric::ring : LocalFabric::mapped;
 }
 
 // --- Messages ---

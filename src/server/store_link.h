@@ -18,6 +18,7 @@
 #include "runtime/event.h"
 #include "runtime/runtime.h"
 #include "runtime/task.h"
+#include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
 
@@ -28,6 +29,7 @@ struct StoreLinkOptions {
   std::string engine = {};  // that it must be; empty: whichever serves there
   kv::ClientOptions client = {};
   std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
+  std::string token = {};                     // to present; empty: known by the user
 };
 
 class StoreLink final : private fabric::nic::LinkOwner {
@@ -42,6 +44,15 @@ class StoreLink final : private fabric::nic::LinkOwner {
 
   kv::StoreClient& store() { return *store_; }
   const kv::Engine& engine() const { return *engine_; }
+  // What the host lets this client do.
+  const std::string& role() const { return role_; }
+  // What the host tells of itself. One question at a time.
+  Task<Result<Facts>> stat();
+  // Asks the host to stop; its last facts.
+  Task<Result<Facts>> stop();
+  // Which way requests go, found out by making some: `mapped` when this process works on the pool
+  // by itself, `ring` when the host does it.
+  Task<LocalFabric> wire_taken();
   Host host() { return Host(runtime_, *nic_); }
   fabric::DeviceCounters counters() const { return nic_->counters(); }
 
@@ -66,8 +77,11 @@ class StoreLink final : private fabric::nic::LinkOwner {
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   void link_down(fabric::nic::LinkId link) override;
 
+  Task<Result<Facts>> facts(SessionKind kind);
+
   Runtime& runtime_;
   const StoreLinkOptions options_;
+  std::string role_;
   const kv::Engine* engine_ = nullptr;
   // Members are destroyed from the last to the first.
   std::unique_ptr<LocalWire> wire_;

@@ -23,6 +23,14 @@ struct Help {
 
 const Help helps[] = {
     {{}, {"--help", "--version", "pool", "crash", "Exit status: 0", "1 ", "2 ", "3 "}},
+    {{}, {"serve", "put", "get", "del", "scan", "stat", "shell", "top", "explain", "stop"}},
+    {{"serve"},
+     {"--config", "--pool", "--size", "--media", "--engine", "--socket", "--metrics", "--clients"}},
+    {{"put"}, {"--socket", "--token", "--file", "--persistent", "standard input"}},
+    {{"get"}, {"--socket", "--raw", "exits with 1"}},
+    {{"scan"}, {"--prefix", "--limit", "--count"}},
+    {{"stat"}, {"--json", "name"}},
+    {{"explain"}, {"--pool", "acknowledged put"}},
     {{"pool"}, {"--help", "create", "info", "check"}},
     {{"pool", "create"},
      {"--help", "path", "--size", "64M", "--media", "auto, dax, file", "dram", "--json"}},

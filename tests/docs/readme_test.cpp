@@ -1,10 +1,16 @@
 // Does what README.md says: every command of its ```sh blocks, once, in order, from the root of the
 // tree. REMORA_SOURCE_ROOT comes from the build.
 //
-// Only `./test` is left out: it is what runs this test.
+// `./run` serves until it is told to end: it is started, and goes on in the background while the
+// rest is done, as it would in another terminal. Only `./test` is left out: it is what runs this
+// test.
 #include <gtest/gtest.h>
 
+#include <poll.h>
+#include <signal.h>
+
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "tests/docs/markdown.h"
@@ -19,8 +25,9 @@ namespace fs = std::filesystem;
 const fs::path root = REMORA_SOURCE_ROOT;
 constexpr const char* shell = "/bin/bash";
 
-// The pool that the README makes and removes again.
+// The pool that the README makes and removes again, and the one that ./run serves.
 const fs::path session_pool = root / "data/first.pool";
+const fs::path served_socket = root / "data/remora.sock";
 
 bool runs_this_test(const Command& command) {
   return command.text == "./test";
@@ -41,6 +48,44 @@ std::set<std::string> tree() {
   return paths;
 }
 
+// What `./run` started.
+class Served {
+ public:
+  // Starts it, and returns when it lets clients in.
+  void start(const Command& command) {
+    if (server_) {
+      EXPECT_TRUE(server_->ended()) << "README.md starts it again while it runs";
+    }
+    server_.reset();
+    server_.emplace(std::vector<std::string>{shell, "-e", "-c", "exec " + command.text},
+                    ProcessOptions{root.string(), false});
+    const std::vector<std::string> ask = {(root / "build/remora").string(), "stat", "pid"};
+    for (int i = 0; i < 36'000 && !server_->ended(); ++i) {
+      if (fs::exists(served_socket) &&
+          run_process(ask, {root.string(), false}).out == std::to_string(server_->pid()) + "\n") {
+        return;
+      }
+      (void)poll(nullptr, 0, 100);
+    }
+    ADD_FAILURE_AT((root / "README.md").c_str(), static_cast<int>(command.line))
+        << command.text << " does not serve\n"
+        << server_->out() << server_->err();
+  }
+  void stop() {
+    if (server_ && !server_->ended()) {
+      server_->signal(SIGTERM);
+      EXPECT_EQ(server_->wait(), 0) << server_->err();
+    }
+  }
+
+ private:
+  std::optional<RunningProcess> server_;
+};
+
+bool serves(const Command& command) {
+  return command.text == "./run" || command.text.starts_with("./run ");
+}
+
 void expect_to_work(const Command& command) {
   const Outcome outcome = run_process({shell, "-e", "-c", command.text}, {root.string(), false});
   if (outcome.exit_status != command.exit_status) {
@@ -57,13 +102,17 @@ TEST(Readme, does_what_it_says) {
   fs::remove(session_pool);  // left by a session that was interrupted
   const std::set<std::string> before = tree();
   std::size_t skipped = 0;
+  Served served;
   for (const Command& command : commands) {
     if (runs_this_test(command)) {
       ++skipped;
+    } else if (serves(command)) {
+      served.start(command);
     } else {
       expect_to_work(command);
     }
   }
+  served.stop();
   EXPECT_EQ(skipped, 1u) << "README.md shows `./test` once, and that alone is not executed";
   EXPECT_EQ(tree(), before) << "a command leaves files in the tree that git would see";
   EXPECT_FALSE(fs::exists(session_pool)) << "README.md removes the pool that it makes";

@@ -8,7 +8,8 @@
 namespace remora::kv {
 namespace {
 
-constexpr fabric::AccessFlags pool_rights =
+constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
+constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write;
 constexpr std::uint64_t look_persistent_ns = 1'000;
 
@@ -35,8 +36,8 @@ Status PlainServer::listen(rpc::ServerOptions rpc_options) {
 
 // --- Clients ---
 
-Result<PeerAddress> PlainServer::accept(const PeerAddress& client) {
-  Result<fabric::QueuePairAddress> own = rpc_->accept(client.queue_pair);
+Result<PeerAddress> PlainServer::accept(const PeerAddress& client, Rights rights) {
+  Result<fabric::QueuePairAddress> own = rpc_->accept(client.queue_pair, rights == Rights::write);
   if (!own.ok()) {
     return own.status();
   }
@@ -45,8 +46,8 @@ Result<PeerAddress> PlainServer::accept(const PeerAddress& client) {
 
 Status PlainServer::joined(const rpc::Session& session) {
   Peer peer;
-  Result<std::unique_ptr<fabric::MemoryRegion>> pool =
-      session.domain->register_memory(host_.region().bytes(), pool_rights, &host_.region());
+  Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
+      host_.region().bytes(), session.may_write ? writer_rights : reader_rights, &host_.region());
   if (!pool.ok()) {
     return pool.status();
   }
@@ -110,6 +111,10 @@ rpc::Reply PlainServer::handle(const rpc::Session& session, std::uint32_t call, 
   const bool is_of_key = kind == get_request || kind == del_request;
   if (is_of_key && !check_sizes(bytes, {}).ok()) {
     return nonsense(request);
+  }
+  const bool only_looks = kind == hello || kind == get_request || kind == scan_request;
+  if (!only_looks && !session.may_write) {
+    return rpc::Reply::failure(body, Code::permission_denied, "this client may read alone");
   }
   switch (kind) {
     case hello:

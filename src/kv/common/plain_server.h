@@ -24,7 +24,8 @@ class PlainServer : public StoreServer, protected rpc::Service {
  public:
   ~PlainServer() override;
 
-  Result<PeerAddress> accept(const PeerAddress& client) override;
+  using StoreServer::accept;
+  Result<PeerAddress> accept(const PeerAddress& client, Rights rights) override;
   std::size_t clients() const override { return rpc_->clients(); }
   bool busy() const override { return flows_.size() != 0; }
 

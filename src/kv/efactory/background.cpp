@@ -63,6 +63,7 @@ Task<void> EfactoryServer::verify() {
       if (now_ns >= std::max(version.next_look_ns, version.received_ns + first_look_ns)) {
         if (catalogue_->flush_if_complete(*object, background_)) {
           flushed[count++] = version;
+          ++unflagged_;
           co_await background_.settled();
           co_await runtime.yield();
           continue;
@@ -100,6 +101,7 @@ Task<void> EfactoryServer::verify() {
           ++verified_;
         }
       }
+      unflagged_ = 0;
       co_await runtime.yield();
     } else if (!awaited.empty()) {
       co_await runtime.sleep_until(std::max(next_ns, runtime.now_ns() + 1));

@@ -1,5 +1,6 @@
 #include "kv/efactory/server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kv/efactory/faults.h"
@@ -8,7 +9,8 @@ namespace remora::kv::efactory {
 namespace {
 
 constexpr fabric::AccessFlags index_rights = fabric::remote_read;
-constexpr fabric::AccessFlags pool_rights =
+constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
+constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write | fabric::flush_visibility;
 constexpr std::size_t most_awaited = 1 << 16;
 
@@ -51,8 +53,8 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
 
 // --- Clients ---
 
-Result<PeerAddress> EfactoryServer::accept(const PeerAddress& client) {
-  Result<fabric::QueuePairAddress> own = rpc_->accept(client.queue_pair);
+Result<PeerAddress> EfactoryServer::accept(const PeerAddress& client, Rights rights) {
+  Result<fabric::QueuePairAddress> own = rpc_->accept(client.queue_pair, rights == Rights::write);
   if (!own.ok()) {
     return own.status();
   }
@@ -61,8 +63,8 @@ Result<PeerAddress> EfactoryServer::accept(const PeerAddress& client) {
 
 Status EfactoryServer::joined(const rpc::Session& session) {
   Peer peer;
-  Result<std::unique_ptr<fabric::MemoryRegion>> pool =
-      session.domain->register_memory(host_.region().bytes(), pool_rights, &host_.region());
+  Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
+      host_.region().bytes(), session.may_write ? writer_rights : reader_rights, &host_.region());
   if (!pool.ok()) {
     return pool.status();
   }
@@ -111,15 +113,22 @@ Layout EfactoryServer::layout(const Peer& peer) const {
 
 rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rpc::Kind kind,
                                   ConstBytes request, Bytes body) {
+  const bool changes = kind == put_request || kind == del_request || kind == Message::persist;
+  if (changes && !session.may_write) {
+    return rpc::Reply::failure(body, Code::permission_denied, "this client may read alone");
+  }
   switch (kind) {
     case hello:
       return {.size_bytes =
                   static_cast<std::uint32_t>(write_struct(body, layout(peers_.at(session.id))))};
     case put_request:
+      ++puts_;
       return put(request, body);
     case get_request:
+      ++gets_;
       return get(request, body);
     case del_request:
+      ++dels_;
       return del(request, body);
     case scan_request:
       return scan(request, body);
@@ -224,7 +233,16 @@ rpc::Reply EfactoryServer::scan(ConstBytes request, Bytes body) {
 
 std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   const LogUsage usage = catalogue_->log().usage();
+  const std::uint64_t now_ns = host_.now_ns();
+  std::uint64_t oldest_ns = now_ns;
+  for (const Awaited& version : catalogue_->awaited()) {
+    oldest_ns = std::min(oldest_ns, version.received_ns);
+  }
   return {{"keys", catalogue_->index().size()},
+          {"put_requests", puts_},
+          {"get_requests", gets_},
+          {"del_requests", dels_},
+          {"durability_lag_ns", now_ns - oldest_ns},
           {"log_bytes_in_use", usage.segment_bytes},
           {"log_bytes_total", usage.total_bytes},
           {"awaited_versions", catalogue_->awaited().size()},

@@ -33,10 +33,11 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
                                                     const EngineOptions& engine);
   ~EfactoryServer() override;
 
-  Result<PeerAddress> accept(const PeerAddress& client) override;
+  using StoreServer::accept;
+  Result<PeerAddress> accept(const PeerAddress& client, Rights rights) override;
   std::size_t clients() const override { return rpc_->clients(); }
   bool busy() const override {
-    return verifying_ || !catalogue_->awaited().empty() || cleaning_ || growing_;
+    return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 || cleaning_ || growing_;
   }
   std::vector<Counter> counters() const override;
 
@@ -97,7 +98,11 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   std::uint64_t cleaned_ = 0;  // cleanings that came to their end
   std::uint64_t moved_ = 0;    // versions
   std::uint64_t verified_ = 0;
+  std::size_t unflagged_ = 0;  // versions that the verifier has flushed and not yet called durable
   std::uint64_t invalidated_ = 0;
+  std::uint64_t puts_ = 0;  // requests
+  std::uint64_t gets_ = 0;
+  std::uint64_t dels_ = 0;
   std::uint64_t used_after_clean_ = 0;
   Ticket last_move_;
   // What the background flows wait for while there is nothing to do.

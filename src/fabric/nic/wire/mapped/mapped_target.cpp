@@ -263,6 +263,11 @@ void MappedTarget::forget_quiet() {
   });
 }
 
+std::size_t MappedTarget::granted_peers() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      peers_, [](const Peer& peer) { return std::ranges::any_of(peer.grants, &Grant::alive); }));
+}
+
 std::size_t MappedTarget::grants() const {
   std::size_t alive = 0;
   for (const Peer& peer : peers_) {

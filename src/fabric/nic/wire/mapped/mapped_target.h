@@ -69,6 +69,8 @@ class MappedTarget {
 
   // Grants that are alive.
   std::size_t grants() const;
+  // Peers that have one.
+  std::size_t granted_peers() const;
 
  private:
   struct Grant {

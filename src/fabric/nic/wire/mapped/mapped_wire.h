@@ -42,6 +42,7 @@ class MappedWire final : private LinkSide, private Shortcut {
   bool is_mapped(QpNumber own, RemoteKey key) const { return initiator_.is_mapped(own, key); }
   // Rights that peers hold at the moment.
   std::size_t grants() const { return target_.grants(); }
+  std::size_t granted_peers() const { return target_.granted_peers(); }
 
  private:
   MappedWire(Runtime& runtime, MappedWireOptions options);

@@ -1,0 +1,156 @@
+#include "cli/product/connection.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <fstream>
+#include <utility>
+
+#include "base/bytes.h"
+#include "kv/limits.h"
+#include "server/settings.h"
+
+namespace remora::cli {
+namespace {
+
+constexpr std::size_t usual_buffer_bytes = 1 << 20;
+constexpr std::size_t largest_buffer_bytes = 2 * kv::limits::value_bytes;
+constexpr std::size_t keys_per_scan = 64;
+
+Result<std::string> token_of(const std::string& text) {
+  if (!text.starts_with('@')) {
+    return text;
+  }
+  std::ifstream file(text.substr(1));
+  std::string token;
+  if (!std::getline(file, token)) {
+    return Status(Code::invalid_argument, "cannot read a token from " + text.substr(1));
+  }
+  return token;
+}
+
+class CollectingSink final : public kv::ScanSink {
+ public:
+  void key(ConstBytes key) override { keys.emplace_back(as_text(key)); }
+  std::vector<std::string> keys;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Connection::open(const ConnectArguments& arguments) {
+  ConnectArguments complete = arguments;
+  if (complete.socket.empty()) {
+    complete.socket = server::default_socket();
+  }
+  Result<std::string> token = token_of(complete.token);
+  if (!token.ok()) {
+    return token.status();
+  }
+  complete.token = std::move(token).value();
+  std::unique_ptr<Connection> connection(new Connection(std::move(complete)));
+  REMORA_TRY(connection->connect(usual_buffer_bytes));
+  return connection;
+}
+
+Status Connection::connect(std::size_t buffer_bytes) {
+  server::StoreLinkOptions options;
+  options.client.buffer_bytes = buffer_bytes;
+  options.client.timeout_ns = 10'000'000'000;
+  options.token = arguments_.token;
+  Result<std::unique_ptr<server::StoreLink>> link =
+      loop_.block_on(server::StoreLink::connect(loop_, arguments_.socket, std::move(options)));
+  if (link.code() == Code::not_found) {
+    return Status(Code::unsupported,
+                  fmt::format("no store listens at {}; start one with ./run or `remora serve`, or "
+                              "name its socket with --socket",
+                              arguments_.socket));
+  }
+  if (!link.ok()) {
+    return link.status();
+  }
+  link_ = std::move(link).value();
+  buffer_bytes_ = buffer_bytes;
+  return {};
+}
+
+Status Connection::make_room(std::size_t value_bytes) {
+  if (value_bytes <= buffer_bytes_ / 2) {
+    return {};
+  }
+  link_.reset();
+  return connect(std::bit_ceil(2 * value_bytes));
+}
+
+Status Connection::put(std::string_view key, std::string_view value, bool persistent) {
+  if (value.size() <= kv::limits::value_bytes) {
+    REMORA_TRY(make_room(value.size()));
+  }
+  const kv::PutOptions options{persistent ? kv::Durability::persistent : kv::Durability::standard};
+  return loop_.block_on(link_->store().put(as_bytes(key), as_bytes(value), options));
+}
+
+Result<std::string> Connection::get(std::string_view key) {
+  for (;;) {
+    const std::size_t most = buffer_bytes_ / 2;
+    std::string value(most, '\0');
+    const Result<std::size_t> size =
+        loop_.block_on(link_->store().get(as_bytes(key), std::as_writable_bytes(std::span(value))));
+    if (size.ok()) {
+      value.resize(*size);
+      return value;
+    }
+    if (size.code() != Code::no_space || buffer_bytes_ >= largest_buffer_bytes) {
+      return size.status();
+    }
+    REMORA_TRY(make_room(kv::limits::value_bytes));
+  }
+}
+
+Status Connection::del(std::string_view key) {
+  return loop_.block_on(link_->store().del(as_bytes(key)));
+}
+
+Status Connection::scan(const std::function<bool(std::string_view)>& visit) {
+  kv::ScanCursor cursor = 0;
+  do {
+    CollectingSink sink;
+    const Result<kv::ScanCursor> next =
+        loop_.block_on(link_->store().scan(cursor, keys_per_scan, sink));
+    if (!next.ok()) {
+      return next.status();
+    }
+    for (const std::string& key : sink.keys) {
+      if (!visit(key)) {
+        return {};
+      }
+    }
+    cursor = *next;
+  } while (cursor != 0);
+  return {};
+}
+
+Result<server::Facts> Connection::stat() {
+  return loop_.block_on(link_->stat());
+}
+
+Result<server::Facts> Connection::stop() {
+  return loop_.block_on(link_->stop());
+}
+
+std::string Connection::wire() {
+  return std::string(to_string(loop_.block_on(link_->wire_taken())));
+}
+
+std::string Connection::acknowledged_word(bool persistent) {
+  const bool is_persistent =
+      persistent || link_->engine().promise().acknowledged == Acknowledged::persistent;
+  if (!is_persistent) {
+    return "visible";
+  }
+  const Result<server::Facts> facts = stat();
+  const bool survives =
+      facts.ok() && server::find_fact(*facts, "survives_power_cut") == std::string("yes");
+  return survives ? "persistent" : "visible; this store's medium is lost in a power cut";
+}
+
+}  // namespace remora::cli

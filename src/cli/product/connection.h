@@ -1,0 +1,56 @@
+// Connection: a command's way to a running store, with the words of a person: keys and values are
+// text, and every call blocks until it has ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "runtime/poll_loop.h"
+#include "server/store_link.h"
+
+namespace remora::cli {
+
+struct ConnectArguments {
+  std::string socket;  // empty: that of the default store
+  std::string token;   // empty: known by the user; "@path": the first line of that file
+};
+
+class Connection {
+ public:
+  // Fails with `unsupported` when nobody listens there, and a message that says what to do.
+  static Result<std::unique_ptr<Connection>> open(const ConnectArguments& arguments);
+
+  // A value that is larger than usual makes the connection anew, with larger buffers.
+  Status put(std::string_view key, std::string_view value, bool persistent);
+  Result<std::string> get(std::string_view key);
+  Status del(std::string_view key);
+  // Calls visit(key) until it returns false or there are no more. A key may come twice.
+  Status scan(const std::function<bool(std::string_view)>& visit);
+  Result<server::Facts> stat();
+  Result<server::Facts> stop();
+  // What was taken: mapped or ring.
+  std::string wire();
+
+  const std::string& role() const { return link_->role(); }
+  const kv::Engine& engine() const { return link_->engine(); }
+  // What an acknowledged put means now, in a word or two: "persistent", "visible".
+  std::string acknowledged_word(bool persistent);
+  // Why nothing can succeed any more, or success.
+  Status failure() { return link_->store().failure(); }
+
+ private:
+  explicit Connection(ConnectArguments arguments) : arguments_(std::move(arguments)) {}
+  Status connect(std::size_t buffer_bytes);
+  Status make_room(std::size_t value_bytes);
+
+  const ConnectArguments arguments_;
+  PollLoop loop_;
+  std::size_t buffer_bytes_ = 0;
+  std::unique_ptr<server::StoreLink> link_;
+};
+
+}  // namespace remora::cli

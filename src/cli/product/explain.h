@@ -1,0 +1,17 @@
+// remora explain: what is in force here, and what an acknowledged put therefore means.
+#pragma once
+
+#include <string>
+
+#include "cli/product/connection.h"
+
+namespace remora::cli {
+
+struct ExplainArguments {
+  std::string pool;  // of a file, with no server; empty: of the running store
+  std::string media = "auto";
+};
+
+int explain_command(const ConnectArguments& where, const ExplainArguments& arguments);
+
+}  // namespace remora::cli

@@ -1,0 +1,278 @@
+#include "cli/product/kill_lives.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+
+namespace remora::cli {
+namespace {
+
+constexpr std::uint64_t connect_patience_ns = 120'000'000'000;
+constexpr std::uint64_t connect_look_ns = 5'000'000;
+
+// "key version checksum filler": whole, of that key and version, or it is not.
+std::string value_for(std::string_view key, std::uint64_t version, std::size_t size_bytes) {
+  std::string value = fmt::format("{} {} ", key, version);
+  Random filler(version);
+  while (value.size() + 8 < size_bytes) {
+    value += static_cast<char>('a' + filler.below(26));
+  }
+  return value + fmt::format("{:08x}", crc32c(as_bytes(value)));
+}
+
+std::optional<std::uint64_t> version_in(std::string_view key, std::string_view value) {
+  if (value.size() < key.size() + 10 || !value.starts_with(key) || value[key.size()] != ' ') {
+    return std::nullopt;
+  }
+  const std::string_view body = value.substr(0, value.size() - 8);
+  if (value.substr(body.size()) != fmt::format("{:08x}", crc32c(as_bytes(body)))) {
+    return std::nullopt;
+  }
+  return std::stoull(std::string(body.substr(key.size() + 1)));
+}
+
+}  // namespace
+
+KillLives::KillLives(KillOptions options) : options_(std::move(options)), random_(options_.seed) {
+  const std::uint32_t keys = options_.clients * options_.flows_per_client * options_.keys_per_flow;
+  for (std::uint32_t i = 0; i < keys; ++i) {
+    keys_.push_back(std::make_unique<Key>());
+    keys_.back()->name = fmt::format("key-{}", i);
+  }
+}
+
+KillLives::~KillLives() {
+  clients_.clear();
+}
+
+// --- A life begins ---
+
+Status KillLives::start_server() {
+  std::vector<std::string> arguments = {"--pool", options_.folder + "/kill.pool", "--socket",
+                                        socket()};
+  arguments.insert(arguments.end(), options_.serve.begin(), options_.serve.end());
+  Result<ServerProcess> server =
+      ServerProcess::start(options_.program, arguments, options_.folder + "/complaints");
+  if (!server.ok()) {
+    return server.status();
+  }
+  server_.emplace(std::move(server).value());
+  return {};
+}
+
+Status KillLives::connect_all() {
+  const std::uint64_t give_up_ns = loop_.after(connect_patience_ns);
+  for (std::uint32_t i = 0; i < options_.clients;) {
+    server::StoreLinkOptions link_options;
+    link_options.fabric = i % 2 == 0 ? server::LocalFabric::mapped : server::LocalFabric::ring;
+    link_options.client.timeout_ns = 60'000'000'000;
+    Result<std::unique_ptr<server::StoreLink>> link =
+        loop_.block_on(server::StoreLink::connect(loop_, socket(), link_options));
+    if (link.ok()) {
+      clients_.push_back({std::move(link).value()});
+      ++i;
+      continue;
+    }
+    if (server_->ended() || loop_.now_ns() > give_up_ns) {
+      std::ifstream complaints(options_.folder + "/complaints");
+      std::string complaint;
+      std::getline(complaints, complaint);
+      return Status(Code::closed, fmt::format("the server does not come up: {}{}",
+                                              link.status().message(), "; " + complaint));
+    }
+    (void)loop_.run_for(connect_look_ns);
+  }
+  return {};
+}
+
+Status KillLives::start_and_check() {
+  const std::uint64_t started_ns = loop_.now_ns();
+  REMORA_TRY(start_server());
+  REMORA_TRY(connect_all());
+  restart_ns_ = loop_.now_ns() - started_ns;
+  return loop_.block_on(check_all());
+}
+
+// --- What it holds ---
+
+Task<Result<std::optional<std::uint64_t>>> KillLives::read(kv::StoreClient& store, const Key& key) {
+  std::string value(options_.longest_value_bytes + 100, '\0');
+  const Result<std::size_t> size =
+      co_await store.get(as_bytes(key.name), std::as_writable_bytes(std::span(value)));
+  if (size.code() == Code::not_found) {
+    co_return std::optional<std::uint64_t>(0);
+  }
+  if (!size.ok()) {
+    co_return size.status();
+  }
+  const std::optional<std::uint64_t> version =
+      version_in(key.name, std::string_view(value).substr(0, *size));
+  if (!version) {
+    co_return Status(Code::damaged, fmt::format("{} has a torn value, or another key's", key.name));
+  }
+  co_return version;
+}
+
+Task<Status> KillLives::check_all() {
+  for (const std::unique_ptr<Key>& key : keys_) {
+    const Result<std::optional<std::uint64_t>> found =
+        co_await read(clients_.front().link->store(), *key);
+    if (!found.ok()) {
+      co_return found.status();
+    }
+    const Status status = judge(*key, **found);
+    if (!status.ok()) {
+      co_return status;
+    }
+    Step base;
+    base.version = **found;
+    base.acknowledged = true;  // a get has returned it
+    base.persistent = true;
+    key->steps = {base};
+    ++keys_checked_;
+  }
+  co_return Status();
+}
+
+// The steps are in order, since one flow made them one after the other: what is there must be what
+// one of them left, and none that was acknowledged may come after that one.
+Status KillLives::judge(const Key& key, std::uint64_t found) {
+  std::size_t at = key.steps.size();
+  while (at != 0 && key.steps[at - 1].version != found) {
+    --at;
+  }
+  if (at == 0) {
+    return Status(Code::damaged, fmt::format("{} has version {}, which was overwritten, or never "
+                                             "put",
+                                             key.name, found));
+  }
+  for (std::size_t later = at; later < key.steps.size(); ++later) {
+    if (key.steps[later].acknowledged) {
+      return Status(Code::damaged,
+                    fmt::format("{} has lost version {}, which was acknowledged as {}; it has {}",
+                                key.name, key.steps[later].version,
+                                key.steps[later].persistent ? "persistent" : "visible", found));
+    }
+  }
+  return {};
+}
+
+// --- The load ---
+
+Result<LifeReport> KillLives::live_and_kill() {
+  life_ = {};
+  killed_ = false;
+  kill_at_ = options_.shortest_life_ops +
+             random_.below(options_.longest_life_ops - options_.shortest_life_ops + 1);
+  std::vector<Task<void>> flows;
+  std::size_t next = 0;
+  for (std::uint32_t client = 0; client < options_.clients; ++client) {
+    for (std::uint32_t i = 0; i < options_.flows_per_client; ++i) {
+      std::vector<Key*> own;
+      for (std::uint32_t k = 0; k < options_.keys_per_flow; ++k) {
+        own.push_back(keys_[next++].get());
+      }
+      flows.push_back(flow(clients_[client].link->store(), std::move(own), random_.next()));
+    }
+  }
+  for (Task<void>& one : flows) {
+    (void)loop_.run_until(one);
+    one.take();
+  }
+  server_->wait();
+  clients_.clear();
+  server_.reset();
+  if (!wrong_.ok()) {
+    return wrong_;
+  }
+  return life_;
+}
+
+Task<void> KillLives::flow(kv::StoreClient& store, std::vector<Key*> keys, std::uint64_t seed) {
+  Random random(seed);
+  while (wrong_.ok() && co_await step(store, *keys[random.below(keys.size())], random)) {
+  }
+  // Whatever went wrong: the life is over.
+  server_->kill();
+}
+
+Task<Status> KillLives::change(kv::StoreClient& store, Key& key, Step step, std::string value) {
+  key.steps.push_back(step);
+  kv::PutOptions put;
+  put.durability = step.persistent ? kv::Durability::persistent : kv::Durability::standard;
+  Status status;
+  if (step.version == 0) {
+    status = co_await store.del(as_bytes(key.name));
+  } else {
+    status = co_await store.put(as_bytes(key.name), as_bytes(value), put);
+  }
+  key.steps.back().acknowledged = status.ok();
+  co_return status;
+}
+
+// Whether the flow goes on. A put that took too long may or may not have happened, and ends
+// nothing.
+Task<bool> KillLives::step(kv::StoreClient& store, Key& key, Random& random) {
+  const std::uint64_t dice = random.below(100);
+  Step step;
+  Status status;
+  if (dice < 20) {
+    const Result<std::optional<std::uint64_t>> found = co_await read(store, key);
+    status = found.ok() ? judge(key, **found) : found.status();
+  } else if (dice < 30) {
+    status = co_await change(store, key, step, "");
+  } else {
+    step.version = ++key.versions;
+    step.persistent = dice < 60;
+    std::string value =
+        value_for(key.name, step.version, 40 + random.below(options_.longest_value_bytes - 40));
+    status = co_await change(store, key, step, std::move(value));
+  }
+  if (status.code() == Code::damaged) {
+    wrong(status);
+    co_return false;
+  }
+  if (status.ok()) {
+    count(step);
+    co_return true;
+  }
+  if (status.code() == Code::timed_out && store.failure().ok()) {
+    co_return true;
+  }
+  if (!killed_) {
+    wrong(Status(status.code(), fmt::format("before the kill: {}", status.message())));
+  }
+  ++life_.in_flight;
+  co_return false;
+}
+
+// The kill comes while the operations of all other flows are under way.
+void KillLives::count(const Step& step) {
+  ++life_.acknowledged;
+  life_.acknowledged_persistent += step.persistent ? 1u : 0u;
+  if (!killed_ && life_.acknowledged >= kill_at_) {
+    killed_ = true;
+    server_->kill();
+  }
+}
+
+void KillLives::wrong(Status status) {
+  if (wrong_.ok()) {
+    wrong_ = std::move(status);
+  }
+}
+
+Status KillLives::stop() {
+  clients_.clear();
+  server_->ask_to_stop();
+  const int status = server_->wait();
+  server_.reset();
+  return status == 0 ? Status()
+                     : Status(Code::io_error, fmt::format("the server ended with {}", status));
+}
+
+}  // namespace remora::cli

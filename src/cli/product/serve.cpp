@@ -1,0 +1,76 @@
+#include "cli/product/serve.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "cli/exit_status.h"
+#include "runtime/poll_loop.h"
+#include "server/daemon.h"
+#include "server/settings.h"
+#include "server/stop_signals.h"
+
+namespace remora::cli {
+namespace {
+
+Result<server::Settings> settings_of(const ServeArguments& arguments) {
+  server::Settings settings;
+  if (!arguments.config.empty()) {
+    Result<server::Settings> read = server::read_settings(arguments.config);
+    if (!read.ok()) {
+      return read.status();
+    }
+    settings = std::move(read).value();
+  }
+  for (const auto& [key, value] : arguments.changes) {
+    if (const Status status = server::change_setting(settings, key, value); !status.ok()) {
+      return Status(status.code(), "--" + std::string(status.message()));
+    }
+  }
+  return settings;
+}
+
+void print_how_to_try(const server::Settings& settings) {
+  const std::string socket = server::socket_of(settings);
+  const std::string where =
+      socket == server::default_socket() ? "" : fmt::format(" --socket {}", socket);
+  fmt::print(
+      "try          from another terminal:\n"
+      "               {0} put{1} greeting 'hello, world'\n"
+      "               {0} get{1} greeting\n"
+      "               {0} shell{1}\n"
+      "             Ctrl-C here, or {0} stop{1}, ends it; what it holds stays\n",
+      program_invocation_name, where);
+}
+
+}  // namespace
+
+int serve_command(const ServeArguments& arguments) {
+  const Result<server::Settings> settings = settings_of(arguments);
+  if (!settings.ok()) {
+    return fail(settings.status());
+  }
+  PollLoop loop;
+  const Result<std::unique_ptr<server::StopSignals>> signals = server::StopSignals::create(loop);
+  if (!signals.ok()) {
+    return fail(signals.status());
+  }
+  const Result<std::unique_ptr<server::Daemon>> daemon =
+      server::Daemon::open(loop, *settings, REMORA_VERSION);
+  if (!daemon.ok()) {
+    return fail(daemon.status());
+  }
+  fmt::print("remora {} serves\n{}", REMORA_VERSION, (*daemon)->announcement());
+  print_how_to_try(*settings);
+  std::fflush(stdout);
+  const Status status = (*daemon)->serve(**signals);
+  if (!status.ok()) {
+    return fail(status);
+  }
+  fmt::print("stopped: all that was acknowledged is persistent\n");
+  return exit_kept;
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,213 @@
+#include "cli/product/shell.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cli/exit_status.h"
+#include "cli/product/client_commands.h"
+#include "cli/product/line_editor.h"
+#include "cli/product/words.h"
+
+namespace remora::cli {
+namespace {
+
+constexpr const char* shell_help =
+    "  put KEY VALUE [persistent]   store it; with `persistent`, wait until a power cut cannot\n"
+    "                               take it (set is the same)\n"
+    "  get KEY                      show its value\n"
+    "  del KEY ...                  remove it\n"
+    "  scan [PREFIX [LIMIT]]        keys, in no order (keys is the same)\n"
+    "  stat [NAME]                  what the store tells of itself (info is the same)\n"
+    "  help, quit\n"
+    "Words with blanks go in \"double\" (with \\n \\t \\xNN) or 'single' quotes.\n";
+
+using Words = std::vector<std::string>;
+
+class Shell {
+ public:
+  explicit Shell(const ConnectArguments& where) : where_(where) {}
+
+  Status connect() {
+    Result<std::unique_ptr<Connection>> store = Connection::open(where_);
+    if (!store.ok()) {
+      return store.status();
+    }
+    store_ = std::move(store).value();
+    return {};
+  }
+
+  // Whether there is more to come.
+  bool run(const Words& words) {
+    if (words.empty()) {
+      return true;
+    }
+    std::string verb = words[0];
+    std::ranges::transform(verb, verb.begin(),
+                           [](unsigned char letter) { return std::tolower(letter); });
+    if (verb == "quit" || verb == "exit") {
+      return false;
+    }
+    if (verb == "help" || verb == "?") {
+      fmt::print("{}", shell_help);
+      return true;
+    }
+    if (!store_->failure().ok() && !connect_again()) {
+      return true;
+    }
+    const Status status = obey(verb, words);
+    if (!status.ok()) {
+      wrong(status.message());
+    }
+    return true;
+  }
+
+  bool any_failed() const { return any_failed_; }
+  void wrong(std::string_view message) {
+    any_failed_ = true;
+    fmt::print("(error) {}\n", message);
+  }
+
+ private:
+  // The store may have been started anew.
+  bool connect_again() {
+    const Status status = connect();
+    if (!status.ok()) {
+      wrong(status.message());
+      return false;
+    }
+    fmt::print("(connected anew)\n");
+    return true;
+  }
+
+  Status obey(const std::string& verb, const Words& words) {
+    const std::size_t given = words.size() - 1;
+    if ((verb == "put" || verb == "set") && (given == 2 || given == 3)) {
+      return put(words);
+    }
+    if (verb == "get" && given == 1) {
+      return get(words[1]);
+    }
+    if (verb == "del" && given >= 1) {
+      return del(words);
+    }
+    if ((verb == "scan" || verb == "keys") && given <= 2) {
+      return scan(words);
+    }
+    if ((verb == "stat" || verb == "info") && given <= 1) {
+      return stat(given == 1 ? words[1] : "");
+    }
+    return Status(Code::invalid_argument, "no such command: type help");
+  }
+
+  Status put(const Words& words) {
+    if (words.size() == 4 && words[3] != "persistent") {
+      return Status(Code::invalid_argument, "put KEY VALUE [persistent]");
+    }
+    const bool persistent = words.size() == 4;
+    REMORA_TRY(store_->put(words[1], words[2], persistent));
+    fmt::print("OK, {}\n", store_->acknowledged_word(persistent));
+    return {};
+  }
+
+  Status get(const std::string& key) {
+    const Result<std::string> value = store_->get(key);
+    if (value.code() == Code::not_found) {
+      fmt::print("(nil)\n");
+      return {};
+    }
+    if (value.ok()) {
+      fmt::print("{}\n", shown(*value));
+    }
+    return value.status();
+  }
+
+  Status del(const Words& words) {
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      REMORA_TRY(store_->del(words[i]));
+    }
+    fmt::print("OK\n");
+    return {};
+  }
+
+  Status scan(const Words& words) {
+    const std::string prefix = words.size() > 1 ? words[1] : "";
+    std::uint64_t left = 0;
+    if (words.size() > 2) {
+      const std::string& text = words[2];
+      const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), left);
+      if (error != std::errc() || stopped != text.data() + text.size() || left == 0) {
+        return Status(Code::invalid_argument, "scan [PREFIX [LIMIT]]");
+      }
+    }
+    std::uint64_t count = 0;
+    REMORA_TRY(store_->scan([&](std::string_view key) {
+      if (key.starts_with(prefix)) {
+        fmt::print("{}) {}\n", ++count, shown(key));
+      }
+      return left == 0 || count < left;
+    }));
+    if (count == 0) {
+      fmt::print("(no keys)\n");
+    }
+    return {};
+  }
+
+  Status stat(const std::string& name) {
+    const Result<server::Facts> facts = all_facts(*store_);
+    if (!facts.ok()) {
+      return facts.status();
+    }
+    for (const server::Fact& fact : *facts) {
+      if (name.empty() || name == fact.name) {
+        fmt::print("{:<24} {}\n", fact.name, fact.value);
+      }
+    }
+    return {};
+  }
+
+  const ConnectArguments where_;
+  std::unique_ptr<Connection> store_;
+  bool any_failed_ = false;
+};
+
+std::string history_of(const ShellArguments& arguments) {
+  const char* const home = std::getenv("HOME");
+  if (!arguments.history.empty() || home == nullptr || *home == '\0') {
+    return arguments.history;
+  }
+  return std::string(home) + "/.remora_history";
+}
+
+}  // namespace
+
+int shell_command(const ConnectArguments& where, const ShellArguments& arguments) {
+  Shell shell(where);
+  if (const Status status = shell.connect(); !status.ok()) {
+    return fail(status);
+  }
+  LineEditor editor(history_of(arguments));
+  if (editor.is_terminal()) {
+    fmt::print("connected; help lists the commands, Ctrl-D ends\n");
+  }
+  while (const std::optional<std::string> line = editor.read("remora> ")) {
+    const Result<Words> words = split_words(*line);
+    if (!words.ok()) {
+      shell.wrong(words.status().message());
+    } else if (!shell.run(*words)) {
+      break;
+    }
+    std::fflush(stdout);
+  }
+  // A person has seen what failed; a script asks the status.
+  return !editor.is_terminal() && shell.any_failed() ? exit_environment : exit_kept;
+}
+
+}  // namespace remora::cli

@@ -1,0 +1,189 @@
+// remora serve, put, get, del, scan, stat, shell, top, explain, demo, stop: their options.
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/demo/demo.h"
+#include "cli/product/client_commands.h"
+#include "cli/product/explain.h"
+#include "cli/product/serve.h"
+#include "cli/product/shell.h"
+#include "cli/product/top.h"
+#include "cli/validators.h"
+#include "server/settings.h"
+
+namespace remora::cli {
+namespace {
+
+// One for all: a command line has one command.
+struct ProductArguments {
+  ConnectArguments where;
+  ServeArguments serve;
+  PutArguments put;
+  GetArguments get;
+  std::string key;
+  ScanArguments scan;
+  StatArguments stat;
+  ShellArguments shell;
+  TopArguments top;
+  ExplainArguments explain;
+  DemoArguments demo;
+};
+
+class ProductCommands {
+ public:
+  ProductCommands(CLI::App& app, int& exit_status) : app_(app), exit_status_(exit_status) {}
+
+  void add() {
+    add_serve();
+    add_put();
+    add_get();
+    ProductArguments& all = *all_;
+    CLI::App* del = client("del", "Remove a key; no failure when it is not there",
+                           [&all] { return del_command(all.where, all.key); });
+    del->add_option("key", all.key, "The key")->required();
+    add_scan();
+    add_stat();
+    CLI::App* shell = client("shell", "Talk to the store, line by line",
+                             [&all] { return shell_command(all.where, all.shell); });
+    shell->add_option("--history", all.shell.history, "Where lines are kept; ~/.remora_history");
+    add_top();
+    add_explain();
+    add_demo();
+    client("stop", "Let the store end its service in order; needs the role admin",
+           [&all] { return stop_command(all.where); });
+  }
+
+ private:
+  template <typename Run>
+  CLI::App* command(const char* name, const char* what, Run run) {
+    CLI::App* command = app_.add_subcommand(name, what);
+    // The arguments live as long as the command that fills them.
+    command->callback([all = all_, run, &status = exit_status_] { status = run(); });
+    return command;
+  }
+
+  template <typename Run>
+  CLI::App* client(const char* name, const char* what, Run run) {
+    CLI::App* added = command(name, what, run);
+    added->add_option("--socket", all_->where.socket,
+                      "Where the store listens [" + server::default_socket() + "]");
+    added->add_option("--token", all_->where.token,
+                      "A token in place of the user's own role; @FILE reads it from there");
+    return added;
+  }
+
+  void add_serve() {
+    CLI::App* serve = command("serve", "Serve a store to the processes of this machine",
+                              [all = all_] { return serve_command(all->serve); });
+    serve->add_option("--config", all_->serve.config,
+                      "A file of settings (TOML); flags win over it");
+    const std::pair<const char*, const char*> keys[] = {
+        {"pool", "The pool's file, made if it is not there; \"\" for memory [data/remora.pool]"},
+        {"size", "Of a pool that is made, such as 256K, 64M, 2G [64M]"},
+        {"media", "How it is made persistent: auto, dax, file or dram [auto]"},
+        {"engine", "The store engine [efactory]"},
+        {"socket", "Where clients come in [beside the pool: data/remora.sock]"},
+        {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
+        {"clients", "How many at a time [64]"},
+    };
+    for (const auto& [key, help] : keys) {
+      serve->add_option_function<std::string>(
+          std::string("--") + key,
+          [all = all_, name = std::string(key)](const std::string& value) {
+            all->serve.changes.emplace_back(name, value);
+          },
+          help);
+    }
+  }
+
+  void add_put() {
+    ProductArguments& all = *all_;
+    CLI::App* put = client("put", "Store a value under a key; prints what holds now",
+                           [&all] { return put_command(all.where, all.put); });
+    put->add_option("key", all.put.key, "The key, 1 byte to 1 KB")->required();
+    CLI::Option* value = put->add_option(
+        "value", all.put.value, "The value; without it, or with -, standard input is read");
+    put->add_option("--file", all.put.file, "Read the value from this file")->excludes(value);
+    put->add_flag("--persistent", all.put.persistent,
+                  "Acknowledge when it is persistent, and not before");
+  }
+
+  void add_get() {
+    ProductArguments& all = *all_;
+    CLI::App* get = client("get", "Print the value of a key; exits with 1 when there is none",
+                           [&all] { return get_command(all.where, all.get); });
+    get->add_option("key", all.get.key, "The key")->required();
+    get->add_flag("--raw", all.get.raw, "The bytes and nothing else, no newline");
+  }
+
+  void add_scan() {
+    ProductArguments& all = *all_;
+    CLI::App* scan = client("scan", "List keys, in no particular order",
+                            [&all] { return scan_command(all.where, all.scan); });
+    scan->add_option("--prefix", all.scan.prefix, "Only keys that begin so");
+    scan->add_option("--limit", all.scan.limit, "At most so many; 0 for all")
+        ->check(whole_number(0))
+        ->capture_default_str();
+    scan->add_flag("--count", all.scan.count, "Print how many there are");
+  }
+
+  void add_stat() {
+    ProductArguments& all = *all_;
+    CLI::App* stat = client("stat", "What the store tells of itself, and which wire was taken",
+                            [&all] { return stat_command(all.where, all.stat); });
+    stat->add_option("name", all.stat.name, "Print this value alone");
+    stat->add_flag("--json", all.stat.json, "Print JSON");
+  }
+
+  void add_top() {
+    ProductArguments& all = *all_;
+    CLI::App* top = client("top", "The store's counters, again and again",
+                           [&all] { return top_command(all.where, all.top); });
+    top->add_option("--interval", all.top.interval_ms, "Milliseconds between two looks")
+        ->check(whole_number(10))
+        ->capture_default_str();
+    top->add_option("--times", all.top.times, "Looks; 0: until Ctrl-C")
+        ->check(whole_number(0))
+        ->capture_default_str();
+  }
+
+  void add_explain() {
+    ProductArguments& all = *all_;
+    CLI::App* explain =
+        client("explain", "How bytes become persistent here, and what an acknowledged put means",
+               [&all] { return explain_command(all.where, all.explain); });
+    explain->add_option("--pool", all.explain.pool, "Of this pool's file, with no server");
+    explain->add_option("--media", all.explain.media, "As pool info has it")->capture_default_str();
+  }
+
+  void add_demo() {
+    CLI::App* demo = command("demo", "See what is promised, and held, in about a minute",
+                             [all = all_] { return demo_command(all->demo); });
+    demo->add_option("--seed", all_->demo.seed, "Of every choice")
+        ->check(whole_number(0))
+        ->capture_default_str();
+    demo->add_option("--kills", all_->demo.kills, "How often a real server is killed")
+        ->check(whole_number(1))
+        ->capture_default_str();
+    demo->add_option("--runs", all_->demo.cut_runs, "How many seeded runs have their power cut")
+        ->check(whole_number(1))
+        ->capture_default_str();
+    demo->add_option("--folder", all_->demo.folder, "Where its files go, and are removed from")
+        ->capture_default_str();
+  }
+
+  CLI::App& app_;
+  int& exit_status_;
+  std::shared_ptr<ProductArguments> all_ = std::make_shared<ProductArguments>();
+};
+
+}  // namespace
+
+void add_product_commands(CLI::App& app, int& exit_status) {
+  ProductCommands(app, exit_status).add();
+}
+
+}  // namespace remora::cli

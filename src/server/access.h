@@ -1,0 +1,54 @@
+// Access: who may do what. A client is known by its user, which the kernel tells, or by a token,
+// which it presents.
+//
+//   read    get and scan; no right on any byte of the pool but to read it
+//   write   put and del too
+//   admin   may stop the server too
+//
+// The server's own user is admin, whatever the rules say: its processes could do as much without
+// asking. A client that presents a token has the role of that token, be it less than its user's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace remora::server {
+
+enum class Role : std::uint8_t { none, read, write, admin };
+
+std::string_view to_string(Role role);
+// "read", "write" or "admin".
+Result<Role> parse_role(std::string_view text);
+
+struct UserRule {
+  uid_t uid = 0;
+  Role role = Role::none;
+};
+struct TokenRule {
+  std::string token;
+  Role role = Role::none;
+};
+
+inline constexpr std::size_t token_bytes_min = 16;
+inline constexpr std::size_t token_bytes_max = 108;
+
+struct AccessRules {
+  std::vector<UserRule> users;
+  std::vector<TokenRule> tokens;
+  Role others = Role::none;            // of users that no rule names
+  std::uint32_t clients_per_user = 0;  // links of one user other than the server's own; 0: any
+
+  // Whether anybody but the server's own user may come.
+  bool for_others() const { return others != Role::none || !users.empty() || !tokens.empty(); }
+};
+
+// The role of a client. Fails with permission_denied when it has none, or its token is no token.
+Result<Role> role_of(const AccessRules& rules, uid_t uid, uid_t server_uid, std::string_view token);
+
+}  // namespace remora::server

@@ -1,0 +1,149 @@
+#include "server/daemon.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/size_text.h"
+#include "server/metrics.h"
+
+namespace remora::server {
+namespace {
+
+// Values that clients were about to write are given up after put_timeout_ns; a commit of many pages
+// takes a disk its time.
+constexpr std::uint64_t settle_most_ns = 30'000'000'000;
+constexpr std::uint64_t settle_look_ns = 1'000'000;
+
+// Of processes that share a busy machine: a client that is not run for a moment is not dead.
+constexpr std::uint64_t value_patience_ns = 1'000'000'000;
+constexpr std::uint64_t client_patience_ns = 3'000'000'000;
+
+Status make_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+      return os_failure("cannot make the folder " + folder.string(), error.value());
+    }
+  }
+  return {};
+}
+
+std::string acknowledged_means(const kv::Engine& engine, const Strategy& medium) {
+  const std::string survives = medium.survives_power_cut
+                                   ? "survives a power cut"
+                                   : "survives the end of this process, but no power cut";
+  if (engine.promise().acknowledged == Acknowledged::persistent) {
+    return "an acknowledged put " + survives;
+  }
+  return "an acknowledged put is visible at once, and persistent a moment later; "
+         "with --persistent it is acknowledged when it is, and then it " +
+         survives;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
+                                             const std::string& version) {
+  std::unique_ptr<Daemon> daemon(new Daemon(runtime, settings));
+  REMORA_TRY(daemon->open_host(version));
+  REMORA_TRY(daemon->open_metrics());
+  REMORA_TRY(daemon->open_resp());
+  return daemon;
+}
+
+Status Daemon::open_host(const std::string& version) {
+  if (!settings_.pool.empty()) {
+    REMORA_TRY(make_folder_of(settings_.pool));
+  }
+  REMORA_TRY(make_folder_of(socket_of(settings_)));
+  StoreHostOptions options;
+  options.engine = settings_.engine;
+  options.socket_path = socket_of(settings_);
+  options.pool_path = settings_.pool;
+  options.media = settings_.media;
+  options.pool_bytes = settings_.pool_bytes;
+  options.server.most_clients = settings_.most_clients;
+  options.server.put_timeout_ns = value_patience_ns;
+  options.server.client_timeout_ns = client_patience_ns;
+  options.access = settings_.access;
+  options.version = version;
+  Result<std::unique_ptr<StoreHost>> host = StoreHost::open(runtime_, options);
+  if (!host.ok()) {
+    return host.status();
+  }
+  host_ = std::move(host).value();
+  return {};
+}
+
+Status Daemon::open_metrics() {
+  if (settings_.metrics.empty()) {
+    return {};
+  }
+  HttpResponderOptions options;
+  options.address = settings_.metrics;
+  options.content_type = metrics_content_type;
+  Result<std::unique_ptr<HttpResponder>> metrics =
+      HttpResponder::open(runtime_, options, [this] { return metrics_text(*host_); });
+  if (!metrics.ok()) {
+    return metrics.status();
+  }
+  metrics_ = std::move(metrics).value();
+  return {};
+}
+
+Status Daemon::open_resp() {
+  return {};
+}
+
+std::string Daemon::announcement() {
+  const Strategy& medium = host_->strategy();
+  std::uint64_t keys = 0;
+  for (const kv::StoreServer::Counter& counter : host_->store().counters()) {
+    keys = counter.name == "keys" ? counter.value : keys;
+  }
+  std::string text;
+  text += fmt::format("store        {}, {}, engine {}, {}\n",
+                      settings_.pool.empty() ? "memory" : settings_.pool,
+                      format_size(host_->pool_bytes()), host_->engine().name(),
+                      host_->recovered() ? fmt::format("{} keys recovered", keys) : "new");
+  text += fmt::format("medium       {}; {}\n", medium.method, medium.reason);
+  text += fmt::format("durability   {}\n", acknowledged_means(host_->engine(), medium));
+  text +=
+      fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
+                  settings_.access.for_others() ? "users and tokens of [access]" : "this user");
+  if (!settings_.metrics.empty()) {
+    text += fmt::format("metrics      http://{}/metrics\n", settings_.metrics);
+  }
+  return text;
+}
+
+Status Daemon::serve(const StopSignals& signals) {
+  while (signals.count() == 0 && !host_->stop_wanted()) {
+    (void)runtime_.turn();
+  }
+  return settle(signals);
+}
+
+Status Daemon::settle(const StopSignals& signals) {
+  const std::uint32_t before = signals.count();
+  const std::uint64_t give_up_ns = runtime_.after(settle_most_ns);
+  // A client that asked for the end gets its answer first.
+  (void)runtime_.run_for(settle_look_ns);
+  host_->close_doors();
+  while (host_->store().busy() || host_->links() != 0) {
+    if (signals.count() > before || runtime_.now_ns() > give_up_ns) {
+      return Status(Code::timed_out,
+                    "stopped while values were on their way: what was not acknowledged as "
+                    "persistent may be lost");
+    }
+    (void)runtime_.run_for(settle_look_ns);
+  }
+  return {};
+}
+
+}  // namespace remora::server

@@ -1,0 +1,52 @@
+// Daemon: the server as a person starts it: a StoreHost made from Settings, with what belongs
+// around it. It prepares the folder of the pool, refuses what cannot work with a message that says
+// what to do, and ends in order.
+//
+// One thread, the loop's. The loop outlives it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/runtime.h"
+#include "server/http_responder.h"
+#include "server/settings.h"
+#include "server/stop_signals.h"
+#include "server/store_host.h"
+
+namespace remora::server {
+
+class Daemon {
+ public:
+  static Result<std::unique_ptr<Daemon>> open(Runtime& runtime, const Settings& settings,
+                                              const std::string& version);
+
+  StoreHost& host() { return *host_; }
+  const Settings& settings() const { return settings_; }
+
+  // What it is, where it listens and what an acknowledged put means, for people.
+  std::string announcement();
+
+  // Runs the loop until a signal or a client asks for the end, then lets nobody in, and waits until
+  // all that was acknowledged is persistent, or a second signal comes, or that takes too long.
+  // Fails when something acknowledged may not be persistent.
+  Status serve(const StopSignals& signals);
+
+ private:
+  Daemon(Runtime& runtime, Settings settings) : runtime_(runtime), settings_(std::move(settings)) {}
+
+  Status open_host(const std::string& version);
+  Status open_metrics();
+  // Redis clients: the place where their front end is opened, over host_->store().local().
+  Status open_resp();
+  Status settle(const StopSignals& signals);
+
+  Runtime& runtime_;
+  const Settings settings_;
+  // Members are destroyed from the last to the first.
+  std::unique_ptr<StoreHost> host_;
+  std::unique_ptr<HttpResponder> metrics_;
+};
+
+}  // namespace remora::server

@@ -1,0 +1,119 @@
+#include "server/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace remora::server {
+namespace {
+
+// How a counter of the engines is called outside. Those that are not named here are gauges under
+// their own names.
+struct Metric {
+  std::string_view counter = {};
+  std::string_view name = {};
+  std::string_view help = {};
+  bool grows = false;  // a counter, which OpenMetrics ends with _total
+  double unit = 1;     // of the metric, in the counter's
+  std::string_view label = {};
+};
+
+constexpr Metric engine_metrics[] = {
+    {"keys", "remora_keys", "Keys in the store"},
+    {"put_requests", "remora_requests", "Requests that the server answered", true, 1, "op=\"put\""},
+    {"get_requests", "remora_requests", "", true, 1, "op=\"get\""},
+    {"del_requests", "remora_requests", "", true, 1, "op=\"del\""},
+    {"durability_lag_ns", "remora_durability_lag_seconds",
+     "Age of the oldest version that is not persistent yet", false, 1e-9},
+    {"awaited_versions", "remora_awaited_versions", "Versions that are not persistent yet"},
+    {"verified_versions", "remora_verified_versions", "Versions found complete and made persistent",
+     true},
+    {"invalidated_versions", "remora_invalidated_versions", "Versions whose value never came",
+     true},
+    {"log_bytes_in_use", "remora_log_in_use_bytes", "Space of the log in use"},
+    {"log_bytes_total", "remora_log_size_bytes", "Space of the log"},
+    {"cleanings", "remora_cleanings", "Cleanings of the log that came to their end", true},
+    {"moved_versions", "remora_moved_versions", "Versions that cleaning has moved", true},
+    {"rounds", "remora_rounds", "Changes of layout that all clients followed", true},
+};
+
+class MetricsText {
+ public:
+  void add(const Metric& metric, double value) {
+    const std::string_view type = metric.grows ? "counter" : "gauge";
+    if (metric.name != last_) {
+      text_ += fmt::format("# TYPE {} {}\n", metric.name, type);
+      if (!metric.help.empty()) {
+        text_ += fmt::format("# HELP {} {}.\n", metric.name, metric.help);
+      }
+      last_ = metric.name;
+    }
+    const std::string label = metric.label.empty() ? "" : fmt::format("{{{}}}", metric.label);
+    text_ += fmt::format("{}{}{} {}\n", metric.name, metric.grows ? "_total" : "", label,
+                         value * metric.unit);
+  }
+  void add(const Metric& metric, std::uint64_t value) { add(metric, static_cast<double>(value)); }
+  std::string take() { return std::move(text_) + "# EOF\n"; }
+
+ private:
+  std::string text_;
+  std::string last_;
+};
+
+void add_engine(MetricsText& text, const kv::StoreServer::Counter& counter) {
+  const auto known = std::ranges::find(engine_metrics, counter.name, &Metric::counter);
+  if (known != std::end(engine_metrics)) {
+    text.add(*known, counter.value);
+    return;
+  }
+  const std::string name = "remora_" + std::string(counter.name);
+  text.add(Metric{.name = name}, counter.value);
+}
+
+}  // namespace
+
+std::string metrics_text(StoreHost& host) {
+  MetricsText text;
+  text.add({.name = "remora_uptime_seconds", .help = "Since the store was opened", .unit = 1e-9},
+           host.uptime_ns());
+  text.add({.name = "remora_pool_bytes", .help = "Size of the pool"}, host.pool_bytes());
+  text.add({.name = "remora_medium_survives_power_cut",
+            .help = "1 when what is persistent survives a power cut"},
+           std::uint64_t{host.strategy().survives_power_cut ? 1u : 0u});
+  const std::size_t clients = host.store().clients();
+  const std::size_t mapped = std::min(host.mapped_clients(), clients);
+  text.add({.name = "remora_clients", .help = "Clients now, by wire", .label = "wire=\"mapped\""},
+           std::uint64_t{mapped});
+  text.add({.name = "remora_clients", .label = "wire=\"ring\""}, std::uint64_t{clients - mapped});
+  text.add({.name = "remora_links", .help = "Connections that came", .grows = true},
+           host.links_total());
+  text.add({.name = "remora_refusals", .help = "Clients that were turned away", .grows = true},
+           host.refusals_total());
+  for (const kv::StoreServer::Counter& counter : host.store().counters()) {
+    add_engine(text, counter);
+  }
+  const fabric::DeviceCounters nic = host.counters();
+  text.add(
+      {.name = "remora_nic_packets", .help = "Packets", .grows = true, .label = "way=\"sent\""},
+      nic.packets_sent);
+  text.add({.name = "remora_nic_packets", .grows = true, .label = "way=\"received\""},
+           nic.packets_received);
+  text.add({.name = "remora_nic_packets", .grows = true, .label = "way=\"dropped\""},
+           nic.packets_dropped);
+  text.add({.name = "remora_nic_translations",
+            .help = "Looks into the translation cache",
+            .grows = true,
+            .label = "found=\"yes\""},
+           nic.translation_hits);
+  text.add({.name = "remora_nic_translations", .grows = true, .label = "found=\"no\""},
+           nic.translation_misses);
+  text.add({.name = "remora_nic_access_violations",
+            .help = "Remote keys, bounds or rights that were refused",
+            .grows = true},
+           nic.access_violations);
+  return text.take();
+}
+
+}  // namespace remora::server

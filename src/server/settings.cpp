@@ -1,0 +1,217 @@
+#include "server/settings.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/size_text.h"
+#include "fabric/nic/wire/ring/ring_limits.h"
+#include "kv/store.h"
+#include "server/listen_address.h"
+
+namespace remora::server {
+namespace {
+
+constexpr std::size_t settings_bytes_max = 1 << 20;
+
+Status wrong_setting(std::string_view key, std::string_view what) {
+  return Status(Code::invalid_argument, fmt::format("{}: {}", key, what));
+}
+
+Result<std::uint32_t> read_count(std::string_view text, std::uint32_t least, std::uint32_t most) {
+  std::uint32_t value = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stopped != text.data() + text.size() || value < least ||
+      value > most) {
+    return Status(
+        Code::invalid_argument,
+        fmt::format("'{}' will not do; choose a whole number from {} to {}", text, least, most));
+  }
+  return value;
+}
+
+template <typename T>
+Status assign(T& to, Result<T> value, std::string_view key) {
+  if (!value.ok()) {
+    return wrong_setting(key, value.status().message());
+  }
+  to = std::move(value).value();
+  return {};
+}
+
+// A number, or the name of a user that this machine knows.
+Result<uid_t> user_of(const std::string& name) {
+  uid_t uid = 0;
+  const auto [stopped, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
+  if (error == std::errc() && stopped == name.data() + name.size()) {
+    return uid;
+  }
+  if (const passwd* user = ::getpwnam(name.c_str()); user != nullptr) {
+    return user->pw_uid;
+  }
+  return Status(Code::invalid_argument, "no such user on this machine");
+}
+
+std::string text_of(const std::variant<std::string, std::int64_t, bool>& value) {
+  if (const std::string* text = std::get_if<std::string>(&value)) {
+    return *text;
+  }
+  if (const bool* truth = std::get_if<bool>(&value)) {
+    return *truth ? "true" : "false";
+  }
+  return std::to_string(std::get<std::int64_t>(value));
+}
+
+Status change_access(AccessRules& rules, std::string_view key, const std::string& value) {
+  if (key == "others") {
+    return value == "none" ? (rules.others = Role::none, Status())
+                           : assign(rules.others, parse_role(value), key);
+  }
+  if (key == "clients_per_user") {
+    return assign(rules.clients_per_user, read_count(value, 0, fabric::nic::ring_limits::links_max),
+                  key);
+  }
+  return wrong_setting(key,
+                       "unknown; [access] has others, clients_per_user, and the parts "
+                       "[access.users] and [access.tokens]");
+}
+
+Status add_user(AccessRules& rules, const std::string& name, const std::string& role_text) {
+  const Result<uid_t> uid = user_of(name);
+  if (!uid.ok()) {
+    return wrong_setting(name, uid.status().message());
+  }
+  UserRule rule{.uid = *uid};
+  REMORA_TRY(assign(rule.role, parse_role(role_text), name));
+  rules.users.push_back(rule);
+  return {};
+}
+
+Status add_token(AccessRules& rules, const std::string& token, const std::string& role_text) {
+  const bool printable = token.find_first_not_of(
+                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
+                             "!#$%&()*+,-./:;<=>?@[]^_{|}~") == std::string::npos;
+  if (token.size() < token_bytes_min || token.size() > token_bytes_max || !printable) {
+    return wrong_setting("a token", fmt::format("has {} to {} printable letters, such as those of "
+                                                "`head -c 24 /dev/urandom | base64`",
+                                                token_bytes_min, token_bytes_max));
+  }
+  TokenRule rule{.token = token};
+  REMORA_TRY(assign(rule.role, parse_role(role_text), "a token's role"));
+  rules.tokens.push_back(std::move(rule));
+  return {};
+}
+
+Status apply_entry(Settings& settings, const TomlEntry& entry) {
+  const std::string value = text_of(entry.value);
+  if (entry.section.empty()) {
+    return change_setting(settings, entry.key, value);
+  }
+  if (entry.section == "access") {
+    return change_access(settings.access, entry.key, value);
+  }
+  if (entry.section == "access.users") {
+    return add_user(settings.access, entry.key, value);
+  }
+  if (entry.section == "access.tokens") {
+    return add_token(settings.access, entry.key, value);
+  }
+  return wrong_setting("[" + entry.section + "]",
+                       "no such section; there are [access], [access.users] and [access.tokens]");
+}
+
+}  // namespace
+
+Status change_setting(Settings& settings, std::string_view key, std::string_view value) {
+  if (key == "pool") {
+    settings.pool = value;
+  } else if (key == "size") {
+    return assign(settings.pool_bytes, parse_size(value), key);
+  } else if (key == "media") {
+    return assign(settings.media, parse_media(value), key);
+  } else if (key == "engine") {
+    const Result<const kv::Engine*> engine = kv::find_engine(value);
+    if (!engine.ok()) {
+      return wrong_setting(key, engine.status().message());
+    }
+    settings.engine = value;
+  } else if (key == "socket") {
+    settings.socket = value;
+  } else if (key == "metrics") {
+    if (!value.empty()) {
+      const Result<ListenAddress> address = parse_listen_address(value);
+      if (!address.ok()) {
+        return wrong_setting(key, address.status().message());
+      }
+    }
+    settings.metrics = value;
+  } else if (key == "clients") {
+    return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
+                  key);
+  } else {
+    return wrong_setting(
+        key, "unknown; there are pool, size, media, engine, socket, metrics and clients");
+  }
+  return {};
+}
+
+Result<Settings> parse_settings(std::string_view text, Settings settings) {
+  const Result<std::vector<TomlEntry>> entries = parse_toml(text);
+  if (!entries.ok()) {
+    return entries.status();
+  }
+  for (const TomlEntry& entry : *entries) {
+    if (const Status status = apply_entry(settings, entry); !status.ok()) {
+      return Status(Code::invalid_argument,
+                    fmt::format("line {}: {}", entry.line, status.message()));
+    }
+  }
+  return settings;
+}
+
+Result<Settings> read_settings(const std::string& path, Settings settings) {
+  struct stat facts = {};
+  std::ifstream file(path, std::ios::binary);
+  if (!file || ::stat(path.c_str(), &facts) != 0) {
+    return os_failure("cannot read the settings in " + path, errno);
+  }
+  if (!S_ISREG(facts.st_mode) || facts.st_size > static_cast<off_t>(settings_bytes_max)) {
+    return Status(Code::invalid_argument, path + ": settings are a file of at most 1 MB");
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  Result<Settings> read = parse_settings(text.str(), std::move(settings));
+  if (!read.ok()) {
+    return Status(read.code(), fmt::format("{}: {}", path, read.status().message()));
+  }
+  if (!read->access.tokens.empty() && (facts.st_mode & (S_IROTH | S_IWOTH)) != 0) {
+    return Status(Code::permission_denied,
+                  fmt::format("{}: others can read the tokens in it; chmod o= {}", path, path));
+  }
+  return read;
+}
+
+std::string socket_of(const Settings& settings) {
+  if (!settings.socket.empty()) {
+    return settings.socket;
+  }
+  if (settings.pool.empty()) {
+    return default_socket();
+  }
+  return std::filesystem::path(settings.pool).replace_extension(".sock").string();
+}
+
+std::string default_socket() {
+  return socket_of(Settings());
+}
+
+}  // namespace remora::server

@@ -1,0 +1,65 @@
+// Settings: all that a person can say about the server, by flags or in a file. A server is made
+// from one of these and reads nothing else.
+//
+// A file is TOML (toml.h):
+//
+//   pool = "data/remora.pool"      # "" for memory
+//   size = "64M"                   # of a pool that is made
+//   media = "auto"                 # auto, dax, file or dram
+//   engine = "efactory"
+//   socket = "data/remora.sock"
+//   metrics = "127.0.0.1:9464"     # "" for none
+//   clients = 64                   # at a time
+//
+//   [access]                       # see access.h
+//   others = "read"                # users that are not named below
+//   clients_per_user = 8
+//   [access.users]                 # by name or number
+//   alice = "write"
+//   [access.tokens]                # 16 to 108 letters; the file must not be readable by others
+//   "a token of some length" = "read"
+//
+// A flag --NAME sets the key of that name above the first section, and wins over the file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "pmem/open_region.h"
+#include "server/access.h"
+#include "server/toml.h"
+
+namespace remora::server {
+
+struct Settings {
+  std::string pool = "data/remora.pool";               // made if it is not there; empty: memory
+  std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
+  Media media = Media::automatic;
+  std::string engine = "efactory";
+  std::string socket = {};   // empty: beside the pool
+  std::string metrics = {};  // HOST:PORT; empty: none
+  std::uint32_t most_clients = 64;
+  AccessRules access = {};
+};
+
+// Changes one of the settings above the sections. Fails with invalid_argument, and a message that
+// names the key and what would be right.
+Status change_setting(Settings& settings, std::string_view key, std::string_view value);
+
+// The settings in a file's text, where it says nothing as they are in `settings`. Fails with
+// invalid_argument; the message names the line and the key.
+Result<Settings> parse_settings(std::string_view text, Settings settings = {});
+
+// The same from a file: not_found, or permission_denied when others can read its tokens. The
+// message begins with the path.
+Result<Settings> read_settings(const std::string& path, Settings settings = {});
+
+// Where clients come in: what the settings say, or a socket beside the pool.
+std::string socket_of(const Settings& settings);
+
+// The path that a client tries when nobody names one: the socket of the default settings.
+std::string default_socket();
+
+}  // namespace remora::server

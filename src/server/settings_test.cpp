@@ -1,0 +1,97 @@
+#include "server/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace remora::server {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal_of(std::string_view text) {
+  const Result<Settings> settings = parse_settings(text);
+  return settings.ok() ? "fine" : std::string(settings.status().message());
+}
+
+TEST(Settings, have_defaults_that_need_no_file) {
+  const Settings settings;
+  EXPECT_EQ(settings.pool, "data/remora.pool");
+  EXPECT_EQ(socket_of(settings), "data/remora.sock");
+  EXPECT_EQ(default_socket(), "data/remora.sock");
+  EXPECT_FALSE(settings.access.for_others());
+}
+
+TEST(Settings, are_read_from_text) {
+  const Result<Settings> settings = parse_settings(
+      "pool = \"/pm/store\"\nsize = \"2G\"\nmedia = \"dax\"\nengine = \"saw\"\n"
+      "metrics = \"127.0.0.1:9464\"\nclients = 7\n"
+      "[access]\nothers = \"read\"\nclients_per_user = 3\n"
+      "[access.users]\n1234 = \"write\"\nroot = \"admin\"\n"
+      "[access.tokens]\n\"0123456789abcdef\" = \"read\"\n");
+  ASSERT_TRUE(settings.ok()) << settings.status().message();
+  EXPECT_EQ(settings->pool, "/pm/store");
+  EXPECT_EQ(settings->pool_bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(settings->media, Media::dax);
+  EXPECT_EQ(settings->engine, "saw");
+  EXPECT_EQ(settings->most_clients, 7u);
+  EXPECT_EQ(socket_of(*settings), "/pm/store.sock");
+  EXPECT_EQ(settings->access.others, Role::read);
+  EXPECT_EQ(settings->access.clients_per_user, 3u);
+  ASSERT_EQ(settings->access.users.size(), 2u);
+  EXPECT_EQ(settings->access.users[0].uid, 1234u);
+  EXPECT_EQ(settings->access.users[1].uid, 0u);
+  EXPECT_EQ(settings->access.tokens[0].role, Role::read);
+}
+
+TEST(Settings, refuse_with_line_and_key) {
+  EXPECT_THAT(refusal_of("\nsize = \"64MB\""), HasSubstr("line 2: size: "));
+  EXPECT_THAT(refusal_of("colour = 1"), HasSubstr("line 1: colour: unknown; there are pool"));
+  EXPECT_THAT(refusal_of("clients = 0"), HasSubstr("line 1: clients: '0' will not do"));
+  EXPECT_THAT(refusal_of("clients = 100000"), HasSubstr("from 1 to"));
+  EXPECT_THAT(refusal_of("media = \"tape\""), HasSubstr("line 1: media: "));
+  EXPECT_THAT(refusal_of("engine = \"steam\""), HasSubstr("line 1: engine: "));
+  EXPECT_THAT(refusal_of("metrics = \"here\""), HasSubstr("no place to listen"));
+  EXPECT_THAT(refusal_of("[access]\nothers = \"king\""), HasSubstr("choose read, write or admin"));
+  EXPECT_THAT(refusal_of("[access.users]\nno_such_user_here = \"read\""),
+              HasSubstr("no such user"));
+  EXPECT_THAT(refusal_of("[access.tokens]\n\"short\" = \"read\""), HasSubstr("16 to 108"));
+  EXPECT_THAT(refusal_of("[acces]\na = 1"), HasSubstr("line 2: [acces]: no such section"));
+}
+
+TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
+  std::string folder = testing::TempDir() + "remora-settings-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/remora.toml";
+  std::ofstream(path) << "[access.tokens]\n\"0123456789abcdef\" = \"read\"\n";
+  ::chmod(path.c_str(), 0644);
+  EXPECT_EQ(read_settings(path).code(), Code::permission_denied);
+  ::chmod(path.c_str(), 0600);
+  EXPECT_TRUE(read_settings(path).ok());
+  std::ofstream(path) << "clients = no";
+  EXPECT_THAT(std::string(read_settings(path).status().message()), HasSubstr(path + ": line 1: "));
+  EXPECT_EQ(read_settings(folder + "/none").code(), Code::not_found);
+  EXPECT_EQ(read_settings(folder).code(), Code::invalid_argument);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Access, tells_roles_by_user_and_token) {
+  AccessRules rules;
+  rules.users = {{.uid = 7, .role = Role::write}};
+  rules.tokens = {{.token = "0123456789abcdef", .role = Role::read}};
+  constexpr uid_t own = 1;
+  EXPECT_EQ(*role_of(rules, own, own, ""), Role::admin);
+  EXPECT_EQ(*role_of(rules, 7, own, ""), Role::write);
+  EXPECT_EQ(role_of(rules, 8, own, "").code(), Code::permission_denied);
+  EXPECT_EQ(*role_of(rules, 8, own, "0123456789abcdef"), Role::read);
+  EXPECT_EQ(*role_of(rules, own, own, "0123456789abcdef"), Role::read);
+  EXPECT_EQ(role_of(rules, own, own, "0123456789abcdeX").code(), Code::permission_denied);
+  rules.others = Role::read;
+  EXPECT_EQ(*role_of(rules, 8, own, ""), Role::read);
+}
+
+}  // namespace
+}  // namespace remora::server

@@ -1,0 +1,42 @@
+// StopSignals: SIGINT and SIGTERM as something that a loop hears of, in place of an end in the
+// middle of whatever is under way.
+//
+// From its making to its end the two signals are blocked in the thread that made it, and in threads
+// that start meanwhile: make it before any other thread. One of each process.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "runtime/runtime.h"
+#include "server/occasional_poller.h"
+
+namespace remora::server {
+
+class StopSignals final : public OccasionalPoller {
+ public:
+  // The loop outlives it.
+  static Result<std::unique_ptr<StopSignals>> create(Runtime& runtime);
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals() override;
+
+  // How many came.
+  std::uint32_t count() const { return count_; }
+
+  int wake_fd() const override { return descriptor_; }
+
+ private:
+  StopSignals(int descriptor, const sigset_t& before) : descriptor_(descriptor), before_(before) {}
+
+  bool serve() override;
+
+  const int descriptor_;
+  const sigset_t before_;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace remora::server

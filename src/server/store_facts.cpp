@@ -1,0 +1,70 @@
+// What a store host tells of itself.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/store_host.h"
+
+namespace remora::server {
+namespace {
+
+std::string_view meaning_of(Acknowledged acknowledged) {
+  switch (acknowledged) {
+    case Acknowledged::taken:
+      return "the store has the request; a power cut may lose it";
+    case Acknowledged::visible:
+      return "every later get sees it; a power cut may lose it";
+    case Acknowledged::asynchronous:
+      return "every later get sees it; it becomes persistent by itself some time later";
+    case Acknowledged::persistent:
+      return "it is persistent";
+  }
+  return "";
+}
+
+}  // namespace
+
+Facts StoreHost::facts() {
+  const Strategy& medium = strategy();
+  const fabric::DeviceCounters nic = counters();
+  const std::size_t clients = store_->clients();
+  const std::size_t mapped = std::min(mapped_clients(), clients);
+  const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
+  Facts facts = {
+      {"version", options_.version},
+      {"pid", fmt::format("{}", ::getpid())},
+      {"uptime_s", number(uptime_ns() / 1'000'000'000)},
+      {"engine", std::string(engine_->name())},
+      {"acknowledged_put", std::string(meaning_of(engine_->promise().acknowledged))},
+      {"pool", options_.pool_path.empty() ? "memory" : options_.pool_path},
+      {"pool_bytes", number(pool_bytes())},
+      {"granularity", std::string(to_string(medium.granularity))},
+      {"persistence", medium.method},
+      {"survives_power_cut", medium.survives_power_cut ? "yes" : "no"},
+      {"reason", medium.reason},
+      {"clients", number(clients)},
+      {"clients_mapped", number(mapped)},
+      {"clients_ring", number(clients - mapped)},
+      {"links_total", number(links_total_)},
+      {"refusals_total", number(refusals_total_)},
+  };
+  for (const kv::StoreServer::Counter& counter : store_->counters()) {
+    facts.push_back({std::string(counter.name), number(counter.value)});
+  }
+  const std::pair<const char*, std::uint64_t> device[] = {
+      {"nic_packets_sent", nic.packets_sent},
+      {"nic_packets_received", nic.packets_received},
+      {"nic_packets_dropped", nic.packets_dropped},
+      {"nic_access_violations", nic.access_violations},
+      {"nic_translation_hits", nic.translation_hits},
+      {"nic_translation_misses", nic.translation_misses},
+  };
+  for (const auto& [name, value] : device) {
+    facts.push_back({name, number(value)});
+  }
+  return facts;
+}
+
+}  // namespace remora::server

@@ -1,0 +1,124 @@
+// remora put, get, del, scan, stat, shell, top and explain, on a store that is served.
+#include "tests/cli/served_store.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+class Client : public ServedStore {
+ protected:
+  void SetUp() override { serve(); }
+};
+
+TEST_F(Client, puts_and_gets) {
+  EXPECT_EQ(told({"put", "key", "a value"}), "visible\n");
+  EXPECT_EQ(told({"get", "key"}), "a value\n");
+  EXPECT_EQ(told({"get", "--raw", "key"}), "a value");
+  EXPECT_EQ(told({"put", "--persistent", "key", ""}), "persistent\n");
+  EXPECT_EQ(told({"get", "key"}), "\n");
+  EXPECT_EQ(told({"del", "key"}), "");
+  expect_refusal(ask({"get", "key"}), 1, "there is no key key");
+  EXPECT_EQ(told({"del", "key"}), "");
+}
+
+TEST_F(Client, takes_values_from_standard_input_and_files) {
+  const std::string bytes("any\0\xff bytes\n", 12);
+  EXPECT_EQ(pipe(bytes, "put a").exit_status, kept);
+  EXPECT_EQ(told({"get", "--raw", "a"}), bytes);
+  EXPECT_EQ(pipe(bytes, "put b -").exit_status, kept);
+  EXPECT_EQ(told({"get", "--raw", "b"}), bytes);
+  EXPECT_EQ(told({"put", "c", "--file", folder_.file("input")}), "visible\n");
+  EXPECT_EQ(told({"get", "--raw", "c"}), bytes);
+  expect_refusal(ask({"put", "d", "--file", folder_.file("none")}), usage, "none");
+}
+
+TEST_F(Client, takes_large_values_and_says_what_is_too_large) {
+  const std::string large(900'000, 'x');
+  EXPECT_EQ(pipe(large, "put large").out, "visible\n");
+  EXPECT_TRUE(told({"get", "--raw", "large"}) == large);
+  const Outcome too_large = pipe(std::string((16 << 20) + 1, 'x'), "put larger");
+  expect_refusal(too_large, usage, "16 MB");
+  expect_refusal(pipe(std::string(6 << 20, 'x'), "put full"), environment, "full");
+  expect_refusal(ask({"put", "", "value"}), usage, "1 byte to 1 KB");
+}
+
+TEST_F(Client, scans) {
+  for (const char* key : {"a/1", "a/2", "b/1", "odd\nkey"}) {
+    told({"put", key, "v"});
+  }
+  EXPECT_EQ(told({"scan", "--count"}), "4\n");
+  EXPECT_EQ(told({"scan", "--prefix", "b"}), "b/1\n");
+  EXPECT_EQ(told({"scan", "--prefix", "odd"}), "\"odd\\nkey\"\n");
+  EXPECT_EQ(told({"scan", "--prefix", "a/", "--count", "--limit", "1"}), "1\n");
+}
+
+TEST_F(Client, stat_tells_wire_role_and_counters) {
+  told({"put", "key", "value"});
+  EXPECT_EQ(told({"stat", "wire"}), "mapped\n");
+  EXPECT_EQ(told({"stat", "role"}), "admin\n");
+  EXPECT_EQ(told({"stat", "keys"}), "1\n");
+  EXPECT_EQ(told({"stat", "pid"}), std::to_string(server_->pid()) + "\n");
+  expect_refusal(ask({"stat", "colour"}), usage, "colour");
+  const nlohmann::json json = json_of(ask({"stat", "--json"}));
+  EXPECT_EQ(json["engine"], "efactory");
+  EXPECT_EQ(json["survives_power_cut"], true);
+  EXPECT_EQ(json["put_requests"], 1);
+  EXPECT_EQ(json["clients_mapped"], 1);
+}
+
+TEST_F(Client, explain_says_what_an_acknowledged_put_means) {
+  const std::string text = told({"explain"});
+  for (const char* part : {"persistence domain", "granularity", "flush method", "wire", "mapped",
+                           "put --persistent", "survives kill -9"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  kill_server();  // a pool has one owner
+  const Outcome of_file = remora_command({"explain", "--pool", pool()});
+  EXPECT_EQ(of_file.exit_status, kept) << of_file.err;
+  EXPECT_THAT(of_file.out, HasSubstr("persistence domain"));
+}
+
+TEST_F(Client, top_looks_again) {
+  const std::string text = told({"top", "--times", "2", "--interval", "20"});
+  const std::size_t first = text.find("put_requests");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(text.find("put_requests", first + 1), std::string::npos);
+}
+
+TEST_F(Client, the_shell_obeys_lines) {
+  const Outcome outcome = pipe(
+      "SET greeting \"hello, world\"\nget greeting\nput p q persistent\nget nothing\n"
+      "scan gree\ndel greeting p\nscan\nstat role\n\nquit\nget never\n",
+      "shell");
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "OK, visible\nhello, world\nOK, persistent\n(nil)\n1) greeting\nOK\n(no keys)\n"
+            "role                     admin\n");
+}
+
+TEST_F(Client, the_shell_says_what_it_does_not_understand) {
+  const Outcome outcome = pipe("frobnicate\nget\nget \"open\nscan a b\n", "shell");
+  EXPECT_EQ(outcome.exit_status, environment);
+  EXPECT_THAT(outcome.out, HasSubstr("(error) no such command: type help"));
+  EXPECT_THAT(outcome.out, HasSubstr("(error) a \" that is not closed"));
+  EXPECT_THAT(outcome.out, HasSubstr("(error) scan [PREFIX [LIMIT]]"));
+}
+
+TEST_F(Client, every_command_says_so_when_nobody_serves) {
+  kill_server();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"put", "k", "v"},
+                                                {"get", "k"},
+                                                {"del", "k"},
+                                                {"scan"},
+                                                {"stat"},
+                                                {"shell"},
+                                                {"top"},
+                                                {"explain"},
+                                                {"stop"}}) {
+    expect_refusal(ask(words), environment, "start one with ./run or `remora serve`");
+  }
+}
+
+}  // namespace
+}  // namespace remora

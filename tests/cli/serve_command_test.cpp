@@ -1,0 +1,160 @@
+// remora serve: how a store begins, goes on, and ends.
+#include <sys/stat.h>
+
+#include "tests/cli/served_store.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+using Serve = ServedStore;
+
+TEST_F(Serve, says_what_it_serves_and_what_that_is_worth) {
+  serve();
+  const std::string said = server_->out();
+  for (const std::string& text :
+       {pool() + ", 4 MiB, engine efactory, new", std::string("survives a power cut"), socket(),
+        "put --socket " + socket(), std::string("Ctrl-C")}) {
+    EXPECT_THAT(said, HasSubstr(text));
+  }
+}
+
+TEST_F(Serve, ends_in_order_when_it_is_told_to) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    serve();
+    EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
+    server_->signal(signal);
+    EXPECT_EQ(server_->wait(), kept) << server_->err();
+    EXPECT_THAT(server_->out(), HasSubstr("all that was acknowledged is persistent"));
+    struct stat facts = {};
+    EXPECT_NE(stat(socket().c_str(), &facts), 0) << "it leaves its socket behind";
+  }
+  serve();
+  EXPECT_EQ(told({"get", "key"}), "value\n");
+  EXPECT_THAT(server_->out(), HasSubstr("1 keys recovered"));
+  EXPECT_THAT(told({"stop"}), HasSubstr("stops"));
+  EXPECT_EQ(server_->wait(), kept) << server_->err();
+}
+
+TEST_F(Serve, comes_back_after_kill_9_with_what_was_acknowledged) {
+  serve();
+  EXPECT_EQ(told({"put", "--persistent", "key", "value"}), "persistent\n");
+  EXPECT_EQ(told({"put", "other", "thing"}), "visible\n");
+  kill_server();
+  expect_refusal(ask({"get", "key"}), environment, "no store listens at " + socket());
+  serve();  // over the socket that the dead one left
+  EXPECT_EQ(told({"get", "key"}), "value\n");
+  EXPECT_EQ(told({"get", "other"}), "thing\n");
+}
+
+TEST_F(Serve, a_pool_and_a_socket_have_one_owner) {
+  serve();
+  expect_refusal(remora_command({"serve", "--pool", pool(), "--socket", folder_.file("b.sock")}),
+                 environment, "a.pool");
+  expect_refusal(remora_command({"serve", "--pool", folder_.file("b.pool"), "--socket", socket()}),
+                 environment, "a.sock");
+  EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
+}
+
+TEST_F(Serve, refuses_wrong_settings_by_name) {
+  const std::pair<const char*, const char*> wrong[] = {{"--size", "64MB"},
+                                                       {"--media", "tape"},
+                                                       {"--engine", "steam"},
+                                                       {"--metrics", "here"},
+                                                       {"--clients", "0"}};
+  for (const auto& [flag, value] : wrong) {
+    expect_refusal(remora_command({"serve", "--pool", pool(), flag, value}), usage,
+                   std::string(flag) + ": ");
+  }
+  write_text(folder_.file("remora.toml"), "pool = \"x\"\n\nclients = \"many\"\n");
+  expect_refusal(remora_command({"serve", "--config", folder_.file("remora.toml")}), usage,
+                 "remora.toml: line 3: clients: 'many'");
+  expect_refusal(remora_command({"serve", "--config", folder_.file("none.toml")}), usage,
+                 "none.toml");
+}
+
+TEST_F(Serve, flags_win_over_the_file) {
+  write_text(folder_.file("remora.toml"),
+             "pool = \"elsewhere\"\nengine = \"saw\"\nsize = \"8M\"\n");
+  serve({"--config", folder_.file("remora.toml")});
+  EXPECT_EQ(told({"stat", "engine"}), "saw\n");
+  EXPECT_EQ(told({"stat", "pool"}), pool() + "\n");
+  EXPECT_EQ(told({"stat", "pool_bytes"}), std::to_string(4 << 20) + "\n");
+}
+
+TEST_F(Serve, memory_is_called_memory) {
+  server_ = std::make_unique<RunningProcess>(std::vector<std::string>{
+      REMORA_COMMAND, "serve", "--pool", "", "--size", "4M", "--socket", socket()});
+  for (int i = 0; i < 6000 && server_->out().find("try ") == std::string::npos; ++i) {
+    (void)poll(nullptr, 0, 10);
+  }
+  EXPECT_EQ(told({"put", "--persistent", "key", "value"}),
+            "visible; this store's medium is lost in a power cut\n");
+  EXPECT_THAT(told({"explain"}), HasSubstr("none: memory that a power cut empties"));
+}
+
+TEST_F(Serve, roles_hold) {
+  write_text(folder_.file("remora.toml"), "[access.tokens]\n\"a token for reading\" = \"read\"\n");
+  chmod(folder_.file("remora.toml").c_str(), 0600);
+  serve({"--config", folder_.file("remora.toml")});
+  EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
+  EXPECT_EQ(told({"get", "--token", "a token for reading", "key"}), "value\n");
+  EXPECT_EQ(told({"stat", "--token", "a token for reading", "role"}), "read\n");
+  expect_refusal(ask({"put", "--token", "a token for reading", "key", "other"}), environment,
+                 "may read alone");
+  expect_refusal(ask({"stop", "--token", "a token for reading"}), environment, "admin");
+  expect_refusal(ask({"get", "--token", "a token of nobody", "key"}), environment, "no such token");
+  write_text(folder_.file("token"), "a token for reading\n");
+  EXPECT_EQ(told({"get", "--token", "@" + folder_.file("token"), "key"}), "value\n");
+}
+
+// Other users need a role; they come by the ring, and see the store with the rights they were
+// given.
+TEST_F(Serve, other_users_get_the_role_of_the_settings) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "only root can be another user";
+  }
+  chmod(folder_.path().c_str(), 0755);
+  const auto as_nobody = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, {"--socket", socket()});
+    return remora_command(words, {.folder = "", .unprivileged = true});
+  };
+  serve();
+  EXPECT_EQ(as_nobody({"get", "key"}).exit_status, environment);
+  server_->signal(SIGTERM);
+  EXPECT_EQ(server_->wait(), kept);
+  write_text(folder_.file("remora.toml"), "[access.users]\n65534 = \"read\"\n");
+  serve({"--config", folder_.file("remora.toml")});
+  EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
+  EXPECT_EQ(as_nobody({"get", "key"}).out, "value\n");
+  EXPECT_EQ(as_nobody({"stat", "wire"}).out, "ring\n");
+  EXPECT_EQ(as_nobody({"stat", "role"}).out, "read\n");
+  expect_refusal(as_nobody({"put", "key", "other"}), environment, "may read alone");
+}
+
+TEST_F(Serve, offers_metrics) {
+  // A port that is free now; another program may take it before the server does, hence the tries.
+  std::string got;
+  for (int port = 29464; port < 29474 && got.empty(); ++port) {
+    const std::string address = "127.0.0.1:" + std::to_string(port);
+    server_ = std::make_unique<RunningProcess>(std::vector<std::string>{
+        REMORA_COMMAND, "serve", "--pool", pool(), "--size", "4M", "--metrics", address});
+    for (int i = 0;
+         i < 6000 && !server_->ended() && server_->out().find("try ") == std::string::npos; ++i) {
+      (void)poll(nullptr, 0, 10);
+    }
+    if (!server_->ended()) {
+      got = run_process({"/bin/bash", "-c",
+                         "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(port) +
+                             "; printf 'GET /metrics HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3"})
+                .out;
+    }
+  }
+  EXPECT_THAT(got, HasSubstr("HTTP/1.1 200 OK"));
+  EXPECT_THAT(got, HasSubstr("remora_keys 0\n"));
+  EXPECT_TRUE(got.ends_with("# EOF\n"));
+}
+
+}  // namespace
+}  // namespace remora

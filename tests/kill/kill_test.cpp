@@ -1,0 +1,75 @@
+// kill -9 of a real server under a mixed load, again and again: nothing that was acknowledged is
+// lost, nothing is torn, and the pool is sound after every kill. REMORA_COMMAND and
+// REMORA_DISK_FOLDER come from the build; REMORA_KILLS says how often (a campaign: 200),
+// REMORA_KILL_SEED from which seed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/product/kill_lives.h"
+#include "pmem/pool_file.h"
+#include "tests/support/files.h"
+
+namespace remora {
+namespace {
+
+std::uint64_t number_from(const char* name, std::uint64_t usual) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
+}
+
+void expect_sound(const std::string& pool) {
+  Result<PoolFile> file = PoolFile::inspect(pool);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const Status verdict = file->pool().check_in_full();
+  EXPECT_TRUE(verdict.ok()) << verdict.message();
+}
+
+void live(const char* parent, const std::vector<std::string>& serve) {
+  const std::uint64_t kills = number_from("REMORA_KILLS", 4);
+  const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
+  const TempFolder folder(parent);
+  cli::KillLives lives(
+      {.program = REMORA_COMMAND, .folder = folder.path(), .seed = seed, .serve = serve});
+  std::uint64_t acknowledged = 0;
+  std::uint64_t persistent = 0;
+  std::uint64_t in_flight = 0;
+  for (std::uint64_t life = 1; life <= kills; ++life) {
+    SCOPED_TRACE("REMORA_KILL_SEED=" + std::to_string(seed) + ", life " + std::to_string(life));
+    const Status start = lives.start_and_check();
+    ASSERT_TRUE(start.ok()) << start.message();
+    const Result<cli::LifeReport> report = lives.live_and_kill();
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    acknowledged += report->acknowledged;
+    persistent += report->acknowledged_persistent;
+    in_flight += report->in_flight;
+    expect_sound(folder.file("kill.pool"));
+  }
+  const Status last = lives.start_and_check();
+  ASSERT_TRUE(last.ok()) << last.message();
+  EXPECT_TRUE(lives.stop().ok());
+  expect_sound(folder.file("kill.pool"));
+  EXPECT_GT(persistent, kills);
+  EXPECT_GT(in_flight, 0u);
+  std::cout << kills << " kills, " << acknowledged << " operations acknowledged, " << persistent
+            << " of them as persistent, " << in_flight << " interrupted, " << lives.keys_checked()
+            << " keys checked\n";
+}
+
+TEST(Kill, loses_nothing_that_was_acknowledged) {
+  live(REMORA_DISK_FOLDER, {"--size", "16M"});
+}
+
+// A log so small that most lives end within a cleaning.
+TEST(Kill, loses_nothing_while_the_log_is_cleaned) {
+  live(REMORA_DISK_FOLDER, {"--size", "2M"});
+}
+
+// Memory that survives the process: the quickest lives.
+TEST(Kill, loses_nothing_on_cache_line_media) {
+  live("/dev/shm", {"--size", "16M", "--media", "dram"});
+}
+
+}  // namespace
+}  // namespace remora

@@ -1,0 +1,90 @@
+// The examples do what they show, and the library that is installed is one that a stranger can
+// build against. The paths come from the build.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+
+#include "tests/support/files.h"
+#include "tests/support/process.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+class ExamplesTest : public testing::Test {
+ protected:
+  Outcome example(const std::string& name, const std::string& argument) {
+    return run_process({std::string(REMORA_EXAMPLES) + "/example_" + name, argument});
+  }
+  void expect_says(const Outcome& outcome, const std::string& text) {
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(text));
+  }
+  const TempFolder folder_{REMORA_DISK_FOLDER};
+};
+
+TEST_F(ExamplesTest, embedded_remembers_between_runs) {
+  expect_says(example("01_embedded", folder_.path()), "has run 1 times");
+  expect_says(example("01_embedded", folder_.path()), "has run 2 times");
+}
+
+TEST_F(ExamplesTest, connect_uses_a_store_that_is_served) {
+  const std::string socket = folder_.file("example.sock");
+  const Outcome nobody = example("02_connect", socket);
+  EXPECT_EQ(nobody.exit_status, 1);
+  EXPECT_NE(nobody.err, "");
+  RunningProcess server({REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool")});
+  for (int i = 0; i < 6000 && server.out().find("try ") == std::string::npos; ++i) {
+    ASSERT_FALSE(server.ended()) << server.err();
+    (void)poll(nullptr, 0, 10);
+  }
+  expect_says(example("02_connect", socket),
+              "from another process\n1 keys, by the wire mapped, with the role admin");
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0) << server.err();
+}
+
+TEST_F(ExamplesTest, batches_add_up) {
+  expect_says(example("03_batches", folder_.path()), "144 + 900 = 1044");
+}
+
+TEST_F(ExamplesTest, flows_transfer) {
+  expect_says(example("04_flows", folder_.path()), "4 transfers; account 7 has 160");
+}
+
+TEST_F(ExamplesTest, durability_tells_what_holds) {
+  expect_says(example("05_durability", folder_.path()), "order/2: not_found");
+}
+
+// A project of its own that finds the installed package, and one line of a compiler with
+// pkg-config.
+TEST_F(ExamplesTest, the_installed_library_can_be_built_against) {
+  const std::string prefix = folder_.file("prefix");
+  const auto shell = [&](const std::string& command) {
+    const Outcome outcome =
+        run_process({"/bin/bash", "-e", "-c", command}, {folder_.path(), false});
+    EXPECT_EQ(outcome.exit_status, 0) << command << "\n" << outcome.out << outcome.err;
+    return outcome;
+  };
+  shell("cmake --install " REMORA_BUILD_FOLDER " --prefix " + prefix);
+  write_text(folder_.file("CMakeLists.txt"),
+             "cmake_minimum_required(VERSION 3.24)\n"
+             "project(stranger CXX)\n"
+             "find_package(Remora 0.1 REQUIRED)\n"
+             "add_executable(stranger " REMORA_SOURCE_ROOT
+             "/examples/01_embedded.cpp)\n"
+             "target_link_libraries(stranger PRIVATE Remora::remora)\n");
+  shell("cmake -S . -B b -G Ninja -DCMAKE_PREFIX_PATH=" + prefix + " && cmake --build b");
+  EXPECT_THAT(shell("b/stranger .").out, HasSubstr("has run 1 times"));
+  shell("export PKG_CONFIG_PATH=$(dirname $(find " + prefix +
+        " -name remora.pc)); "
+        "c++ -std=c++20 " REMORA_SOURCE_ROOT
+        "/examples/01_embedded.cpp $(pkg-config --cflags --libs remora) -o by_hand");
+  EXPECT_THAT(shell("./by_hand .").out, HasSubstr("has run 2 times"));
+  EXPECT_THAT(shell(prefix + "/bin/remora --version").out, HasSubstr("0.1.0"));
+}
+
+}  // namespace
+}  // namespace remora
