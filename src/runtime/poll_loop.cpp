@@ -71,6 +71,12 @@ std::uint64_t PollLoop::now_ns() const {
       std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+std::uint64_t PollLoop::wall_ms() const {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+}
+
 void PollLoop::arm(Timer& timer, std::uint64_t due_ns) {
   timer.disarm();
   timers_.add(timer, due_ns);

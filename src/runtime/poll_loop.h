@@ -49,6 +49,7 @@ class PollLoop final : public Runtime {
   std::uint64_t parks() const { return parks_; }
 
   std::uint64_t now_ns() const override;
+  std::uint64_t wall_ms() const override;
   void arm(Timer& timer, std::uint64_t due_ns) override;
   void soon(Timer& timer) override;
   void placed(ConstBytes) override {}
