@@ -105,6 +105,8 @@ Task<void> StoreLoad::change_here(kv::LocalStore& store, Random& random) {
   if (status.ok() && waits) {
     status = co_await store.persistent(*mark);
   }
+  // A cut in the middle of this very event takes what comes after it, the answer too.
+  co_await world_.loop().yield();
   witness_.told_write(asked, status, waits ? kv::Durability::persistent : kv::Durability::standard,
                       true, world_.loop().now_ns());
   if (!status.ok() && status.code() != Code::no_space && complaint_.empty()) {

@@ -92,7 +92,7 @@ RunState PollLoop::turn() {
   if (work_once()) {
     idle_turns_ = 0;
     blind_park_ns_ = limits::blind_park_first_ns;
-  } else if (idle_turns_ < spin_turns_) {
+  } else if (idle_turns_ < spin_turns_ && pollers_.wants_spin()) {
     ++idle_turns_;
     pause_briefly();
   } else {
@@ -196,7 +196,7 @@ void PollLoop::park() {
 bool PollLoop::arm_wakes() {
   bool armed = true;
   pollers_.for_each([&](Poller& poller) {
-    if (poller.wake_fd() >= 0) {
+    if (poller.wake_fd() >= 0 || poller.follows()) {
       armed &= poller.arm_wake();
     }
   });
@@ -240,7 +240,7 @@ void PollLoop::list_descriptors() {
   pollers_.for_each([&](Poller& poller) {
     if (poller.wake_fd() >= 0) {
       descriptors_.push_back(pollfd{.fd = poller.wake_fd(), .events = POLLIN, .revents = 0});
-    } else {
+    } else if (!poller.follows()) {
       blind_pollers_ = true;
     }
   });
