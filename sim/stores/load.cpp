@@ -64,6 +64,56 @@ Task<void> StoreLoad::stream(std::uint32_t client, std::uint32_t number, kv::Sto
   }
 }
 
+// --- The server's own process ---
+
+void StoreLoad::start_here() {
+  kv::LocalStore* store = plan_.changes_here ? world_.store()->local() : nullptr;
+  if (store != nullptr) {
+    world_.server().spawn(live_here(*store, random_.fork()));
+  }
+}
+
+Task<void> StoreLoad::live_here(kv::LocalStore& store, Random random) {
+  while (!stopped_ && left_ != 0) {
+    co_await world_.loop().sleep_for(random.below(plan_.longest_pause_ns + 1));
+    if (!stopped_ && left_ != 0) {
+      --left_;
+      co_await change_here(store, random);
+    }
+  }
+}
+
+// A change is visible when the call returns, and persistent when that was waited for.
+Task<void> StoreLoad::change_here(kv::LocalStore& store, Random& random) {
+  const ClientId who = (world_.clients() + 1) * streams_of_a_node;
+  const std::string key = draw_key(random);
+  const std::uint64_t size = random.between(smallest_value_bytes, plan_.usual_value_bytes);
+  const std::uint64_t id = witness_.next_value_id();
+  const std::vector<std::byte> value = value_for(key, id, size);
+  const ConstBytes piece(value);
+  const bool is_put = random.below(100) >= plan_.del_percent;
+  const Witness::Asked asked =
+      is_put ? witness_.asks_put(who, key, describe_value(key, id, size), world_.loop().now_ns())
+             : witness_.asks_del(who, key, world_.loop().now_ns());
+  Result<kv::LocalStore::Mark> mark =
+      is_put ? store.put(as_bytes(key), std::span(&piece, 1)) : store.del(as_bytes(key));
+  if (mark.code() == Code::no_space && (co_await store.room()).ok()) {
+    mark = is_put ? store.put(as_bytes(key), std::span(&piece, 1)) : store.del(as_bytes(key));
+  }
+  Status status = mark.status();
+  const bool waits = random.below(100) < plan_.persistent_percent;
+  if (status.ok() && waits) {
+    status = co_await store.persistent(*mark);
+  }
+  // A cut in the middle of this very event takes what comes after it, the answer too.
+  co_await world_.loop().yield();
+  witness_.told_write(asked, status, waits ? kv::Durability::persistent : kv::Durability::standard,
+                      true, world_.loop().now_ns());
+  if (!status.ok() && status.code() != Code::no_space && complaint_.empty()) {
+    complaint_ = "a change by the server's own process was told: " + std::string(status.message());
+  }
+}
+
 // Every other operation is for one of the first keys.
 std::string StoreLoad::draw_key(Random& random) const {
   return key_text(static_cast<std::uint32_t>(

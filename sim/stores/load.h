@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kv/local_store.h"
 #include "sim/stores/plan.h"
 #include "sim/stores/store_world.h"
 #include "sim/stores/witness.h"
@@ -20,6 +21,8 @@ class StoreLoad {
 
   // The node, which has power, begins its work.
   void start(std::uint32_t client);
+  // The server's own process takes part, by its local store; the server has power.
+  void start_here();
   // The node's power was cut.
   void died(std::uint32_t client) { at_work_[client] = false; }
 
@@ -34,6 +37,8 @@ class StoreLoad {
   Task<void> live(std::uint32_t client);
   Task<void> stream(std::uint32_t client, std::uint32_t number, kv::StoreClient& store,
                     Random random);
+  Task<void> live_here(kv::LocalStore& store, Random random);
+  Task<void> change_here(kv::LocalStore& store, Random& random);
   Task<void> put(ClientId who, const std::string& key, kv::StoreClient& store, Random& random);
   Task<void> del(ClientId who, const std::string& key, kv::StoreClient& store);
   Task<void> get(ClientId who, const std::string& key, kv::StoreClient& store, Bytes buffer);

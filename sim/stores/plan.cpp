@@ -95,6 +95,8 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   plan.probes = static_cast<std::uint32_t>(random.below(4));
   plan.cut_one_in = plan.operations * 5;
   plan.probe_one_in = plan.operations * 4;
+  plan.changes_here = random.chance(1, 3);
+  plan.server.local_commit_ns = random.below(100'000);
   return plan;
 }
 

@@ -29,6 +29,7 @@ struct StorePlan {
   std::uint32_t keys = 1;
   std::uint64_t operations = 0;  // of all together
   std::uint64_t longest_pause_ns = 0;
+  bool changes_here = false;  // the server's own process puts and deletes too
   std::uint32_t put_percent = 50;
   std::uint32_t del_percent = 5;
   std::uint32_t persistent_percent = 20;  // of the puts

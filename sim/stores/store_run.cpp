@@ -56,6 +56,7 @@ void StoreRun::work() {
   for (std::uint32_t i = 0; i < world_.clients(); ++i) {
     load_.start(i);
   }
+  load_.start_here();
   cutting_ = true;
   while (!violation_ && !load_.finished() && world_.loop().now_ns() < longest_work_ns && step()) {
     make_trouble();
@@ -99,6 +100,7 @@ void StoreRun::cut() {
     report("recovers", std::string(recovered.message()), moments);
     return;
   }
+  load_.start_here();
   if (random_.chance(1, 2)) {
     world_.client(world_.observer()).cut_power();
     world_.client(world_.observer()).power_on();

@@ -52,6 +52,8 @@ class LocalStore {
   // As StoreClient::scan, at once.
   virtual ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;
   virtual std::uint64_t keys() const = 0;
+  // Those of them that have a time; some of it may have come, and the key is counted for a while.
+  virtual std::uint64_t keys_with_expiry() const = 0;
 };
 
 }  // namespace remora::kv

@@ -124,6 +124,9 @@ struct ServerOptions {
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
   // How long a client may take to follow a change that all must know of, before it is disconnected.
   std::uint64_t client_timeout_ns = 1'000'000'000;
+  // Where being persistent takes a commit: how long changes by the local store wait for one that
+  // nobody asks for.
+  std::uint64_t local_commit_ns = 50'000'000;
   fabric::ConnectOptions connect = {};  // how soon a client that is gone is noticed
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -46,7 +47,7 @@ class StoreFixture : public testing::Test {
     server_.reset();
     pool_.reset();
     if (options.create) {
-      region_ = make_dram(pool_bytes).value();
+      region_ = make_region_ ? make_region_(pool_bytes) : make_dram(pool_bytes).value();
       pool_ = Pool::create(*region_, {}).value();
     } else {
       pool_ = Pool::open(*region_, "test").value();
@@ -158,6 +159,8 @@ class StoreFixture : public testing::Test {
   Machine near_;
   Machine far_;
   Machine elsewhere_;
+  std::function<std::unique_ptr<Region>(std::size_t)>
+      make_region_;  // plain memory if there is none
   std::unique_ptr<Region> region_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<StoreServer> server_;

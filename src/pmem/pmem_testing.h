@@ -58,7 +58,11 @@ class FakeRegion final : public Region {
     }
     return persistent(ticket) ? Status() : Status(Code::io_error, "the medium failed");
   }
-  void request(Ticket) override {}
+  void request(Ticket ticket) override {
+    if (commits_when_asked_ && !persistent(ticket)) {
+      commit();
+    }
+  }
 
   // One group commit, unless the medium has failed.
   void commit() {
@@ -74,6 +78,9 @@ class FakeRegion final : public Region {
     }
     flushed_.clear();
   }
+  // From here on request() commits at once.
+  void commit_when_asked() { commits_when_asked_ = true; }
+  std::uint64_t commits() const { return open_ - 1; }
   // No commit works from here on.
   void fail() { failed_ = true; }
   Status failure() const override {
@@ -102,6 +109,7 @@ class FakeRegion final : public Region {
   Strategy strategy_;
   std::uint64_t open_ = 1;
   std::uint64_t blocked_ = 0;
+  bool commits_when_asked_ = false;
   bool failed_ = false;
 };
 

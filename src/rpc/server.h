@@ -137,6 +137,9 @@ class Server final : private Poller {
 
   bool poll() override;
   bool arm_wake() override { return waiting_.empty() && leaving_ == 0; }
+  // Requests come by completions, which the device's poller makes.
+  bool follows() const override { return true; }
+  bool wants_spin() const override { return false; }
   bool take_requests();
   bool take_sent();
   void handle(Client& client, const fabric::WorkCompletion& completion);

@@ -71,6 +71,12 @@ std::uint64_t PollLoop::now_ns() const {
       std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+std::uint64_t PollLoop::wall_ms() const {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+}
+
 void PollLoop::arm(Timer& timer, std::uint64_t due_ns) {
   timer.disarm();
   timers_.add(timer, due_ns);
@@ -86,7 +92,7 @@ RunState PollLoop::turn() {
   if (work_once()) {
     idle_turns_ = 0;
     blind_park_ns_ = limits::blind_park_first_ns;
-  } else if (idle_turns_ < spin_turns_) {
+  } else if (idle_turns_ < spin_turns_ && pollers_.wants_spin()) {
     ++idle_turns_;
     pause_briefly();
   } else {
@@ -190,7 +196,7 @@ void PollLoop::park() {
 bool PollLoop::arm_wakes() {
   bool armed = true;
   pollers_.for_each([&](Poller& poller) {
-    if (poller.wake_fd() >= 0) {
+    if (poller.wake_fd() >= 0 || poller.follows()) {
       armed &= poller.arm_wake();
     }
   });
@@ -234,7 +240,7 @@ void PollLoop::list_descriptors() {
   pollers_.for_each([&](Poller& poller) {
     if (poller.wake_fd() >= 0) {
       descriptors_.push_back(pollfd{.fd = poller.wake_fd(), .events = POLLIN, .revents = 0});
-    } else {
+    } else if (!poller.follows()) {
       blind_pollers_ = true;
     }
   });

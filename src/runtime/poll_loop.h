@@ -2,10 +2,11 @@
 // run_until, block_on or run_for, which must always be the same one.
 //
 // A turn runs posted functions, asks pollers and watches, runs due timers, then what is ready.
-// After a number of turns without work the loop parks: it sleeps until the next timer, a wake(), a
-// posted function, or a poller's descriptor becomes readable. While a watch waits or a poller has
-// no descriptor it parks for short spans only (limits.h), longer ones the longer nothing happens.
-// Without work the clock is read once in several turns, so a timer may run some idle turns late.
+// After a number of turns without work, none if no poller wants them, the loop parks: it sleeps
+// until the next timer, a wake(), a posted function, or a poller's descriptor becomes readable.
+// While a watch waits or a poller has no descriptor it parks for short spans only (limits.h),
+// longer ones the longer nothing happens. Without work the clock is read once in several turns, so
+// a timer may run some idle turns late.
 #pragma once
 
 #include <poll.h>
@@ -49,6 +50,7 @@ class PollLoop final : public Runtime {
   std::uint64_t parks() const { return parks_; }
 
   std::uint64_t now_ns() const override;
+  std::uint64_t wall_ms() const override;
   void arm(Timer& timer, std::uint64_t due_ns) override;
   void soon(Timer& timer) override;
   void placed(ConstBytes) override {}

@@ -43,6 +43,12 @@ void PollerSet::clear() {
   ++version_;
 }
 
+bool PollerSet::wants_spin() const {
+  return count_ == 0 || std::any_of(pollers_.begin(), pollers_.end(), [](const Poller* poller) {
+           return poller != nullptr && poller->wants_spin();
+         });
+}
+
 bool PollerSet::poll_all() {
   const std::size_t version_before = version_;
   const std::size_t present = pollers_.size();

@@ -30,6 +30,14 @@ class Poller {
   // Returns false when there is work now, so that the loop does not sleep.
   virtual bool arm_wake() { return true; }
 
+  // For pollers without a descriptor: whether they have work only after another poller of the loop
+  // had some, or as long as arm_wake(), which is then asked of them too, says no.
+  virtual bool follows() const { return false; }
+
+  // Whether what it serves is worth idle turns before the loop sleeps: peers that answer sooner
+  // than a sleep would take. When no poller wants them, the loop sleeps at once.
+  virtual bool wants_spin() const { return true; }
+
  private:
   friend class PollerSet;
   PollerSet* set_ = nullptr;
@@ -51,6 +59,9 @@ class PollerSet {
   // The poller must be in this set. It is not asked again, even in the turn that goes on.
   void remove(Poller& poller);
   void clear();
+
+  // Whether idle turns are of use: some poller wants them, or there is none to ask.
+  bool wants_spin() const;
 
   // Asks every poller once, in the order in which they came; returns whether one had work.
   bool poll_all();

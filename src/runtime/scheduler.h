@@ -20,6 +20,9 @@ class Scheduler {
   // Nanoseconds since a moment that is fixed for the life of the loop; never goes back.
   virtual std::uint64_t now_ns() const = 0;
 
+  // Milliseconds since 1970, as people and other machines count them; may be set back.
+  virtual std::uint64_t wall_ms() const = 0;
+
   // Runs the timer once the time is due_ns or later; a time in the past means soon, and
   // never_ns means never. An armed timer is armed anew.
   virtual void arm(Timer& timer, std::uint64_t due_ns) = 0;

@@ -27,6 +27,8 @@ struct VirtualLoopOptions {
   std::uint64_t max_events = limits::virtual_events;
 };
 
+inline constexpr std::uint64_t first_wall_ms = 2'000'000'000'000;
+
 class VirtualLoop final : public Runtime {
  public:
   explicit VirtualLoop(const VirtualLoopOptions& options = {});
@@ -62,6 +64,8 @@ class VirtualLoop final : public Runtime {
   void abandon();
 
   std::uint64_t now_ns() const override { return now_ns_; }
+  // Virtual time begins at a fixed moment of the year 2033.
+  std::uint64_t wall_ms() const override { return first_wall_ms + now_ns_ / 1'000'000; }
   void arm(Timer& timer, std::uint64_t due_ns) override;
   void soon(Timer& timer) override { arm(timer, now_ns_); }
   void placed(ConstBytes range) override { watches_.check_overlapping(range); }

@@ -72,6 +72,8 @@ class Wire {
   // to hand over at this moment.
   virtual int wake_fd() const { return -1; }
   virtual bool arm_wake() { return true; }
+  // As Poller::wants_spin.
+  virtual bool wants_spin() const { return true; }
 
   // The time that the NIC spends on something, in worlds where that is modelled; nothing elsewhere.
   // The count is of requests, of misses, of bytes read, of bytes written, of bytes made persistent.

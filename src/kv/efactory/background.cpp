@@ -17,6 +17,9 @@ constexpr std::size_t versions_per_batch = 16;
 constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::size_t frees_per_turn = 2;
+constexpr std::uint64_t stale_per_turn = 16;
+constexpr std::uint64_t look_room_ns = 50'000;
+constexpr std::uint64_t expire_every_ns = 100'000'000;
 
 }  // namespace
 
@@ -120,8 +123,63 @@ void EfactoryServer::wake_verifier() {
 
 void EfactoryServer::wake_background() {
   wake_verifier();
+  wake_tidy();
+}
+
+void EfactoryServer::wake_tidy() {
   if (to_tidy_ && !to_tidy_->is_set() && (catalogue_->index().crowded() || wants_cleaning())) {
     to_tidy_->set();
+  }
+}
+
+// --- For the local store ---
+
+bool EfactoryServer::admits(std::uint64_t size_bytes) const {
+  const LogUsage usage = catalogue_->log().usage();
+  const bool is_tight = usage.segment_bytes + catalogue_->live_bytes() + size_bytes +
+                            2 * catalogue_->log().segment_bytes() >
+                        usage.total_bytes;
+  return !is_tight || !(cleaning_ || wants_cleaning());
+}
+
+void EfactoryServer::changed(bool expires) {
+  wake_tidy();
+  if (expires && to_expire_ && !to_expire_->is_set()) {
+    to_expire_->set();
+  }
+}
+
+Task<Status> EfactoryServer::room() {
+  full_ = true;
+  const std::uint64_t before = ended_;
+  while (ended_ == before && (cleaning_ || wants_cleaning())) {
+    wake_tidy();
+    REMORA_CO_TRY(background_.region().failure());
+    co_await background_.runtime().sleep_for(look_room_ns);
+  }
+  co_return ended_ != before
+      ? Status()
+      : Status(Code::no_space, "the pool is full: delete something, or use a larger pool");
+}
+
+// A pass over the index that never ends, in small steps: quick as long as many of the keys that it
+// sees are to be forgotten.
+Task<void> EfactoryServer::forget_expired() {
+  Tag from = 0;
+  bool many = false;
+  for (;;) {
+    if (catalogue_->expiring() == 0) {
+      co_await to_expire_.emplace(background_.runtime());
+    }
+    if (many) {
+      co_await background_.runtime().yield();
+    } else {
+      co_await background_.runtime().sleep_for(expire_every_ns);
+    }
+    const Catalogue::Expiries pass = catalogue_->forget_expired(from, entries_per_turn);
+    from = pass.next;
+    expired_ += pass.forgotten;
+    many = pass.forgotten * 4 > pass.seen;
   }
 }
 
@@ -189,6 +247,7 @@ Task<void> EfactoryServer::tidy() {
       used_after_clean_ = catalogue_->log().usage().appended_bytes;
       full_ = false;
       cleaning_ = false;
+      ++ended_;
       if (!status.ok() && !background_.region().failure().ok()) {
         co_return;
       }
@@ -321,6 +380,9 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
       }
       break;
     case Catalogue::Fate::stale:
+      if (++passed_ % stale_per_turn != 0) {
+        co_return Status();
+      }
       break;
   }
   co_await background_.settled();

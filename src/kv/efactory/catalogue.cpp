@@ -84,20 +84,21 @@ bool Catalogue::complete(const Object& object, const Host& by) const {
 }
 
 Place Catalogue::place_of(const Object& object, bool durable) {
-  return {object.offset(), object.size_bytes(), durable, object.kind() == Kind::tombstone};
+  return {object.offset(), object.size_bytes(), durable, object.kind() == Kind::tombstone,
+          object.expires() != 0};
 }
 
 // One word leads to the version, so whoever READs the entry finds the old or the new.
 void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Object& object,
                         bool durable) {
-  const std::uint64_t place = encode(place_of(object, durable));
-  live_bytes_ += object.size_bytes();
+  const Place place = place_of(object, durable);
+  count(place);
   if (!slot) {
-    index_->insert(tag, which, place);
+    index_->insert(tag, which, encode(place));
     return;
   }
-  live_bytes_ -= slot.place(newest_of(slot)).size_bytes;
-  index_->set_place(slot, which, place);
+  discount(slot.place(newest_of(slot)));
+  index_->set_place(slot, which, encode(place));
   // A version that cleaning has moved is older than this one, which is in the old pool again.
   if (which == slot.mark() && slot.place_word(1 - which) != 0 &&
       !host_.faults().planted(faults::put_leaves_stale_place)) {
@@ -105,8 +106,20 @@ void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Object
   }
 }
 
+void Catalogue::count(const Place& place) {
+  live_bytes_ += place.size_bytes;
+  keys_ += place.deleted ? 0 : 1;
+  expiring_ += place.expires ? 1 : 0;
+}
+
+void Catalogue::discount(const Place& place) {
+  live_bytes_ -= place.size_bytes;
+  keys_ -= place.deleted ? 0 : 1;
+  expiring_ -= place.expires ? 1 : 0;
+}
+
 void Catalogue::release(IndexSlot slot) {
-  live_bytes_ -= slot.place(newest_of(slot)).size_bytes;
+  discount(slot.place(newest_of(slot)));
   index_->clear(slot);
   index_->release(slot);
 }
@@ -194,9 +207,16 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
       break;
     }
     if (version->durable() || planted.planted(faults::get_skips_checksum)) {
+      if (expired(*version)) {
+        break;
+      }
       return {*version, {}};
     }
     if (!version->invalid() && complete(*version, host_)) {
+      if (expired(*version)) {
+        // What it hides stays hidden after a cut.
+        return {std::nullopt, make_durable(*version, host_)};
+      }
       if (planted.planted(faults::get_skips_persist)) {
         return {*version, {}};
       }
@@ -295,6 +315,12 @@ Catalogue::Fate Catalogue::judge(const Object& object) {
   if (object.kind() == Kind::tombstone) {
     return Fate::stale;  // all that it hides goes with the old pool
   }
+  // The same is true of a version whose time has come, unless what it hides was moved before it was
+  // complete: then it goes where that went.
+  if (target_ == DataPool::current && expired(object) &&
+      (object.durable() || complete(object, background_))) {
+    return Fate::stale;
+  }
   if (object.durable() || complete(object, background_) ||
       background_.faults().planted(faults::clean_moves_incomplete)) {
     return Fate::keep;
@@ -309,7 +335,8 @@ Result<Ticket> Catalogue::move(const Object& object) {
        .value_bytes = static_cast<std::uint32_t>(object.value().size()),
        .checksum = object.checksum(),
        .sequence = object.sequence(),
-       .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0},
+       .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0,
+       .expires = object.expires()},
       DataPool::next, Reserve::may_use);
   if (!placed.ok()) {
     return placed.status();
@@ -366,8 +393,10 @@ Tag Catalogue::flip(Tag from, std::uint64_t most_entries) {
     if (slot.place_word(next) == 0) {
       // A put that came after the copy, and whose value did not, hid the copy.
       if (const std::optional<Object> version = survivor(slot, kept)) {
-        live_bytes_ += version->size_bytes() - slot.place(newest_of(slot)).size_bytes;
-        index_->set_place(slot, next, encode(place_of(*version, version->durable())));
+        const Place place = place_of(*version, version->durable());
+        discount(slot.place(newest_of(slot)));
+        count(place);
+        index_->set_place(slot, next, encode(place));
       }
     }
     if (slot.place_word(next) == 0) {
@@ -406,7 +435,8 @@ void Catalogue::unlink_old(const Object& object, const std::vector<Segment>& old
       version.reset();
     }
     while (version && lies_in(version->offset(), old)) {
-      version = version->kind() == Kind::tombstone ? std::nullopt : before(*version);
+      version =
+          version->kind() == Kind::tombstone || expired(*version) ? std::nullopt : before(*version);
     }
     log_->set_previous(object, {version ? version->offset() : 0, false});
   } else if (link.transferred) {

@@ -5,6 +5,7 @@
 //   undecided   its value has not been seen complete, and may still come
 //   durable     its value is complete and persistent; the flag says so, and the index too
 //   invalid     its value did not come in time, and is never asked for again
+// A version whose time has come hides what is older, as a tombstone does: the key is not there.
 //
 // The index says "durable" only after the value is persistent, so whoever READ the index before the
 // bytes of the object knows that these bytes stand still. A flag that came with the bytes would
@@ -15,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -70,6 +72,40 @@ class Catalogue {
 
   // Makes this very version durable; not_found when it is not there, or is invalid.
   Result<Ticket> persist(Offset offset, std::uint64_t sequence);
+
+  // --- Requests of the server's own process (catalogue_local.cpp).
+
+  // A version whose value is at hand: it is complete, and durable where draining is all that takes.
+  struct Written {
+    Offset offset = 0;
+    std::uint64_t sequence = 0;
+    bool durable = false;
+  };
+  Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
+                           std::uint64_t expires);
+  // The newest version that may be shown; none when there is no such key. `known(sequence)` says
+  // that a version is complete, whose checksum is then not computed. A key whose time has come is
+  // forgotten where nothing is against it.
+  template <typename Known>
+  std::optional<Object> shown(ConstBytes key, const Known& known);
+  // As Index::scan: visit(ConstBytes key) for keys that are there.
+  template <typename Known, typename Visit>
+  Tag scan_shown(Tag from, std::uint64_t most_entries, const Known& known, const Visit& visit);
+
+  // Keys whose newest version is a value, those among them with a time, and how many of the latter
+  // some pass found, and forgot.
+  std::uint64_t keys() const { return keys_; }
+  std::uint64_t expiring() const { return expiring_; }
+  struct Expiries {
+    Tag next = 0;
+    std::uint64_t seen = 0;
+    std::uint64_t forgotten = 0;
+  };
+  // Forgets keys whose time has come, as far as one pass over so many entries finds them.
+  Expiries forget_expired(Tag from, std::uint64_t most_entries);
+  bool expired(const Object& object) const {
+    return object.expires() != 0 && object.expires() <= host_.runtime().wall_ms();
+  }
 
   // --- Verification.
 
@@ -133,6 +169,12 @@ class Catalogue {
   // The place that leads to the newest version.
   static std::size_t newest_of(IndexSlot slot);
   void release(IndexSlot slot);
+  // What the index leads to counts, or does not any more.
+  void count(const Place& place);
+  void discount(const Place& place);
+  bool may_forget(const Object& newest) const;
+  template <typename Known>
+  std::optional<Object> shown_of(const Object& newest, const Known& known) const;
   Object newest(IndexSlot slot) const;
   // The version before; none at the end of the list.
   std::optional<Object> before(const Object& object) const;
@@ -161,6 +203,46 @@ class Catalogue {
   std::uint64_t sequence_ = 0;   // of the newest version
   std::uint64_t recovered_ = 0;  // up to here links mean nothing: recovery did not check them
   std::uint64_t live_bytes_ = 0;
+  std::uint64_t keys_ = 0;
+  std::uint64_t expiring_ = 0;
 };
+
+template <typename Known>
+std::optional<Object> Catalogue::shown_of(const Object& newest, const Known& known) const {
+  for (std::optional<Object> version = newest; version; version = before(*version)) {
+    if (version->kind() == Kind::tombstone) {
+      break;
+    }
+    if (version->durable() || known(version->sequence()) ||
+        (!version->invalid() && complete(*version, host_))) {
+      return expired(*version) ? std::nullopt : version;
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename Known>
+std::optional<Object> Catalogue::shown(ConstBytes key, const Known& known) {
+  const IndexSlot slot = find(index_->tag(key), key);
+  if (!slot) {
+    return std::nullopt;
+  }
+  const Object first = newest(slot);
+  const std::optional<Object> found = shown_of(first, known);
+  if (!found && may_forget(first)) {
+    release(slot);
+  }
+  return found;
+}
+
+template <typename Known, typename Visit>
+Tag Catalogue::scan_shown(Tag from, std::uint64_t most_entries, const Known& known,
+                          const Visit& visit) {
+  return index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    if (const std::optional<Object> object = shown_of(newest(slot), known)) {
+      visit(object->key());
+    }
+  });
+}
 
 }  // namespace remora::kv::efactory

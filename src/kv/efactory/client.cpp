@@ -173,6 +173,9 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Pure& outcom
         (!object->durable && !planted.planted(faults::reads_undurable))) {
       continue;
     }
+    if (object->expires != 0 && object->expires <= host_.runtime().wall_ms()) {
+      co_return Status(Code::not_found, "there is no such key");
+    }
     host_.charge_copy(object->value.size());
     const Result<std::size_t> copied = copy_out(object->value, value);
     if (!copied.ok()) {

@@ -64,14 +64,16 @@ void Catalogue::take_recovered(const Object& object) {
   }
 }
 
-// What a tombstone hides is never looked at again: nothing leads there.
+// What a tombstone hides, or a version whose time has come, is never looked at again: nothing leads
+// there.
 void Catalogue::forget_tombstones() {
   std::vector<IndexSlot> gone;
   Tag from = 0;
   do {
     gone.clear();
     from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
-      if (slot.place(newest_of(slot)).deleted) {
+      const Place place = slot.place(newest_of(slot));
+      if (place.deleted || (place.expires && expired(log_->at(place.offset)))) {
         gone.push_back(slot);
       }
     });

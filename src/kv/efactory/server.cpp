@@ -23,7 +23,8 @@ EfactoryServer::EfactoryServer(const Host& host, std::unique_ptr<Catalogue> cata
       options_(options),
       engine_(engine),
       catalogue_(std::move(catalogue)),
-      pure_reads_(engine.hybrid_reads) {}
+      pure_reads_(engine.hybrid_reads),
+      local_(new EfactoryLocal(*catalogue_, *this, options.local_commit_ns)) {}
 
 EfactoryServer::~EfactoryServer() {
   flows_.abandon();
@@ -48,6 +49,8 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
   server->rpc_ = std::move(rpc).value();
   server->flows_.keep(server->verify());
   server->flows_.keep(server->tidy());
+  server->flows_.keep(server->forget_expired());
+  server->flows_.keep(server->local_->commit());
   return std::unique_ptr<StoreServer>(std::move(server));
 }
 
@@ -223,8 +226,9 @@ rpc::Reply EfactoryServer::scan(ConstBytes request, Bytes body) {
     return catalogue_->index().scan(from, 1, [&](const IndexSlot& slot) {
       const Place place =
           slot.place(slot.place_word(1 - slot.mark()) != 0 ? 1 - slot.mark() : slot.mark());
-      if (!place.deleted) {
-        visit(slot.tag(), catalogue_->log().at(place.offset).key());
+      const Object object = catalogue_->log().at(place.offset);
+      if (!place.deleted && !(place.expires && catalogue_->expired(object))) {
+        visit(slot.tag(), object.key());
       }
     });
   });
@@ -238,7 +242,9 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   for (const Awaited& version : catalogue_->awaited()) {
     oldest_ns = std::min(oldest_ns, version.received_ns);
   }
-  return {{"keys", catalogue_->index().size()},
+  return {{"keys", catalogue_->keys()},
+          {"keys_with_expiry", catalogue_->expiring()},
+          {"expired_keys", expired_},
           {"put_requests", puts_},
           {"get_requests", gets_},
           {"del_requests", dels_},

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "kv/efactory/catalogue.h"
+#include "kv/efactory/local_store.h"
 #include "kv/efactory/messages.h"
 #include "kv/store.h"
 #include "rpc/server.h"
@@ -26,7 +27,7 @@ struct EngineOptions {
   bool hybrid_reads = true;  // without: efactory-no-hr
 };
 
-class EfactoryServer final : public StoreServer, private rpc::Service {
+class EfactoryServer final : public StoreServer, private rpc::Service, private Surroundings {
  public:
   static Result<std::unique_ptr<StoreServer>> start(const Host& host, Pool& pool,
                                                     const ServerOptions& options,
@@ -36,8 +37,10 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   using StoreServer::accept;
   Result<PeerAddress> accept(const PeerAddress& client, Rights rights) override;
   std::size_t clients() const override { return rpc_->clients(); }
+  LocalStore* local() override { return local_.get(); }
   bool busy() const override {
-    return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 || cleaning_ || growing_;
+    return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 || cleaning_ ||
+           growing_ || local_->busy();
   }
   std::vector<Counter> counters() const override;
 
@@ -69,6 +72,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   // Background.
   Task<void> verify();
   Task<void> tidy();
+  Task<void> forget_expired();
   Task<Status> clean();
   Task<void> give_up();
   Task<Status> move_all(const std::vector<Segment>& segments, std::vector<Offset>& undecided);
@@ -81,6 +85,11 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   bool wants_cleaning() const;
   void wake_verifier();
   void wake_background();
+  void wake_tidy();
+  // For the local store.
+  bool admits(std::uint64_t size_bytes) const override;
+  void changed(bool expires) override;
+  Task<Status> room() override;
 
   const Host host_;
   const Host background_;
@@ -96,6 +105,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   bool growing_ = false;       // the index
   bool full_ = false;          // a put found no space
   std::uint64_t cleaned_ = 0;  // cleanings that came to their end
+  std::uint64_t ended_ = 0;    // cleanings that came to an end
+  std::uint64_t passed_ = 0;   // stale versions
+  std::uint64_t expired_ = 0;  // keys that the background forgot
   std::uint64_t moved_ = 0;    // versions
   std::uint64_t verified_ = 0;
   std::size_t unflagged_ = 0;  // versions that the verifier has flushed and not yet called durable
@@ -108,6 +120,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service {
   // What the background flows wait for while there is nothing to do.
   std::optional<Event> to_verify_;
   std::optional<Event> to_tidy_;
+  std::optional<Event> to_expire_;
+  std::unique_ptr<EfactoryLocal> local_;
   Flows flows_;
 };
 

@@ -1,6 +1,6 @@
 // Place: where an object lies, in one word that a peer READs and nobody can tear.
 //
-//   bits 0-39 offset / 64 | 40-59 size / 64 | 60 durable | 61 deleted | 62-63 zero
+//   bits 0-39 offset / 64 | 40-59 size / 64 | 60 durable | 61 deleted | 62 expires | 63 zero
 //
 // 0 is no place at all: offset 0 is the header of the pool.
 #pragma once
@@ -18,6 +18,7 @@ struct Place {
   std::uint64_t size_bytes = 0;  // of the whole object; a multiple of 64
   bool durable = false;          // the object has its durable flag
   bool deleted = false;          // the object is a tombstone
+  bool expires = false;          // the object has a time from when on it is none
 
   bool operator==(const Place&) const = default;
 };
@@ -29,6 +30,7 @@ inline constexpr unsigned size_shift = object_format::place_bits;
 inline constexpr unsigned size_bits = 20;
 inline constexpr std::uint64_t durable_bit = std::uint64_t{1} << 60;
 inline constexpr std::uint64_t deleted_bit = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t expires_bit = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t most_offset = unit_bytes * ((std::uint64_t{1} << size_shift) - 1);
 inline constexpr std::uint64_t most_size = unit_bytes * ((std::uint64_t{1} << size_bits) - 1);
 static_assert(object_format::largest_bytes <= most_size && size_shift + size_bits == 60);
@@ -41,7 +43,8 @@ constexpr std::uint64_t encode(const Place& place) {
   REMORA_CHECK(place.offset % unit_bytes == 0 && place.offset <= most_offset, "no such offset");
   REMORA_CHECK(place.size_bytes % unit_bytes == 0 && place.size_bytes <= most_size, "too large");
   return place.offset / unit_bytes | place.size_bytes / unit_bytes << size_shift |
-         (place.durable ? durable_bit : 0) | (place.deleted ? deleted_bit : 0);
+         (place.durable ? durable_bit : 0) | (place.deleted ? deleted_bit : 0) |
+         (place.expires ? expires_bit : 0);
 }
 
 // Takes any word. What it yields is checked with lies_within() where it comes from a peer.
@@ -50,7 +53,7 @@ constexpr Place decode(std::uint64_t word) {
   constexpr std::uint64_t offset_mask = (std::uint64_t{1} << size_shift) - 1;
   constexpr std::uint64_t size_mask = (std::uint64_t{1} << size_bits) - 1;
   return Place{(word & offset_mask) * unit_bytes, (word >> size_shift & size_mask) * unit_bytes,
-               (word & durable_bit) != 0, (word & deleted_bit) != 0};
+               (word & durable_bit) != 0, (word & deleted_bit) != 0, (word & expires_bit) != 0};
 }
 
 // Whether an object could be there, in a pool of so many bytes.

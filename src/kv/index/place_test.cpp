@@ -17,7 +17,7 @@ TEST(Place, comes_back_as_it_went) {
   for (int i = 0; i < 10'000; ++i) {
     const Place place{random.below(place_format::most_offset / 64 + 1) * 64,
                       random.below(place_format::most_size / 64 + 1) * 64, random.chance(1, 2),
-                      random.chance(1, 2)};
+                      random.chance(1, 2), random.chance(1, 2)};
     ASSERT_EQ(decode(encode(place)), place);
   }
 }
@@ -34,6 +34,8 @@ TEST(Place, has_its_bits_where_the_format_says) {
             1 | std::uint64_t{2} << 40 | std::uint64_t{1} << 60);
   EXPECT_EQ(encode(Place{128, 64, false, true}),
             2 | std::uint64_t{1} << 40 | std::uint64_t{1} << 61);
+  EXPECT_EQ(encode(Place{64, 64, false, false, true}),
+            1 | std::uint64_t{1} << 40 | std::uint64_t{1} << 62);
 }
 
 TEST(PlaceDeathTest, what_does_not_fit_is_a_bug) {

@@ -70,14 +70,18 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
                 object_format::link_word(object.previous, segment->number),
                 object_format::link_word(Link{}, segment->number),
                 object_format::state_word(segment->number, object.flags),
-                0};
+                object.expires};
   header.header_checksum = object_format::header_checksum(header, object.key);
   const std::uint64_t value_begin = object_format::value_begin(object.key.size());
   store(at + value_begin - word_bytes, std::uint64_t{0});  // what pads the key
   std::memcpy(at + sizeof header, object.key.data(), object.key.size());
   std::memcpy(at, &header, sizeof header);
+  std::byte* end = at + value_begin;
+  for (const ConstBytes piece : object.content) {
+    end = std::ranges::copy(piece, end).out;
+  }
   if (!host_.faults().planted(log_faults::header_not_flushed)) {
-    host_.flush(ConstBytes(at, value_begin), site);
+    host_.flush(ConstBytes(at, end), site);
   }
   return Placed{offset, size, Bytes(at + value_begin, object.value_bytes)};
 }

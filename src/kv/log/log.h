@@ -31,6 +31,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -63,13 +64,16 @@ struct NewObject {
   std::uint32_t checksum = 0;  // object_format::object_checksum
   std::uint64_t sequence = 0;
   Link previous = {};
-  std::uint64_t flags = 0;  // object_format::durable_flag, for a tombstone or a copy
+  std::uint64_t flags = 0;    // object_format::durable_flag, for a tombstone or a copy
+  std::uint64_t expires = 0;  // milliseconds since 1970; 0: never
+  // The value, when it is at hand: it is copied, and flushed with the header.
+  std::span<const ConstBytes> content = {};
 };
 
 struct Placed {
   Offset offset = 0;
   std::uint64_t size_bytes = 0;
-  Bytes value;  // undefined bytes, to be filled
+  Bytes value;  // undefined bytes, to be filled, unless the content was given
 };
 
 struct Segment {

@@ -139,8 +139,9 @@ Status Log::verify(Pool& pool, Offset superblock, const LogOptions& options, Hea
   }
   if (head.version != store_format::version) {
     return Status(Code::unsupported, "the store has version " + std::to_string(head.version) +
-                                         ", and this program serves version 1; use the program "
-                                         "that made it");
+                                         ", and this program serves version " +
+                                         std::to_string(store_format::version) +
+                                         "; use the program that made it");
   }
   if (head.checksum != checksum_of(head) || head.segment_bytes < smallest_segment_bytes ||
       store_format::superblock_bytes(head.slot_count) > place.size()) {

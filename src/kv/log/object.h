@@ -24,6 +24,8 @@ class Object {
   std::uint64_t sequence() const { return header().sequence; }
   SegmentNumber segment() const { return header().segment; }
   std::uint32_t checksum() const { return header().checksum; }
+  // Milliseconds since 1970; 0: never.
+  std::uint64_t expires() const { return header().expires; }
   std::uint64_t size_bytes() const {
     return object_format::size_bytes(header().key_bytes, header().value_bytes);
   }
@@ -43,11 +45,11 @@ class Object {
     return object_format::link_of(word(offsetof(object_format::Header, next)), segment());
   }
 
-  // Whether lengths, key, value and sequence are what the checksum says. Costs a pass over the
-  // value; callers charge for it.
+  // Whether lengths, key, value, sequence and expiry are what the checksum says. Costs a pass over
+  // the value; callers charge for it.
   bool intact() const {
     return checksum() == object_format::object_checksum(
-                             sequence(), object_format::client_checksum(key(), value()));
+                             sequence(), object_format::client_checksum(key(), value()), expires());
   }
 
  private:
@@ -76,6 +78,7 @@ struct ReadObject {
   std::uint32_t checksum = 0;
   bool durable = false;
   bool invalid = false;
+  std::uint64_t expires = 0;
   ConstBytes key;
   ConstBytes value;
 
@@ -97,13 +100,14 @@ struct ReadObject {
         header.checksum,
         (flags & object_format::durable_flag) != 0,
         (flags & object_format::invalid_flag) != 0,
+        header.expires,
         bytes.subspan(sizeof header, header.key_bytes),
         bytes.subspan(object_format::value_begin(header.key_bytes), header.value_bytes)};
   }
 
   bool intact() const {
-    return checksum ==
-           object_format::object_checksum(sequence, object_format::client_checksum(key, value));
+    return checksum == object_format::object_checksum(
+                           sequence, object_format::client_checksum(key, value), expires);
   }
 };
 

@@ -46,18 +46,18 @@ struct Header {
   std::uint8_t magic;
   std::uint64_t sequence;
   SegmentNumber segment;          // that it was appended to
-  std::uint32_t checksum;         // object_checksum: of lengths, key, value and sequence
-  std::uint32_t header_checksum;  // of the 28 bytes before it and of the key
+  std::uint32_t checksum;         // object_checksum: of lengths, key, value, sequence, expiry
+  std::uint32_t header_checksum;  // of the 28 bytes before it, of `expires` and of the key
   std::uint64_t previous;         // Link to the version before; changes
   std::uint64_t next;             // Link to the version after; changes
   std::uint64_t state;            // flags in bits 0-1, `segment` in bits 2-63; changes
-  std::uint64_t reserved;         // zero
+  std::uint64_t expires;          // milliseconds since 1970 from when on it is none; 0: never
 };
 static_assert(sizeof(Header) == 64 && std::has_unique_object_representations_v<Header>);
 static_assert(offsetof(Header, sequence) == 8 && offsetof(Header, segment) == 16);
 static_assert(offsetof(Header, checksum) == 24 && offsetof(Header, header_checksum) == 28);
 static_assert(offsetof(Header, previous) == 32 && offsetof(Header, next) == 40);
-static_assert(offsetof(Header, state) == 48 && offsetof(Header, reserved) == 56);
+static_assert(offsetof(Header, state) == 48 && offsetof(Header, expires) == 56);
 static_assert(pool_format::largest_pool_bytes / alignment_bytes <= std::uint64_t{1} << place_bits);
 
 // Where the value begins, from the start of the object.
@@ -77,12 +77,15 @@ inline std::uint32_t client_checksum(ConstBytes key, ConstBytes value) {
   return crc32c(value, crc32c(key, crc32c(std::as_bytes(std::span(sizes)))));
 }
 // What the header holds.
-inline std::uint32_t object_checksum(std::uint64_t sequence, std::uint32_t client_sum) {
-  return crc32c(object_bytes(client_sum), crc32c(object_bytes(sequence)));
+inline std::uint32_t object_checksum(std::uint64_t sequence, std::uint32_t client_sum,
+                                     std::uint64_t expires = 0) {
+  const std::array<std::uint64_t, 2> words = {sequence, expires};
+  return crc32c(object_bytes(client_sum), crc32c(std::as_bytes(std::span(words))));
 }
 
 inline std::uint32_t header_checksum(const Header& header, ConstBytes key) {
-  return crc32c(key, crc32c(object_bytes(header).first(offsetof(Header, header_checksum))));
+  const std::uint32_t fixed = crc32c(object_bytes(header).first(offsetof(Header, header_checksum)));
+  return crc32c(key, crc32c(object_bytes(header.expires), fixed));
 }
 
 // Whether these lengths and this kind can be those of an object in `room` bytes. Says nothing of

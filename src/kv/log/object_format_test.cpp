@@ -34,6 +34,7 @@ TEST(ObjectFormat, the_checksum_depends_on_every_part) {
   EXPECT_NE(sum, client_checksum(key, as_bytes("valuf")));
   EXPECT_NE(sum, client_checksum(as_bytes("keyv"), as_bytes("alue")));
   EXPECT_NE(object_checksum(1, sum), object_checksum(2, sum));
+  EXPECT_NE(object_checksum(1, sum), object_checksum(1, sum, 2));
   EXPECT_NE(client_checksum(key, {}), client_checksum(as_bytes("ke"), {}));
 }
 

@@ -17,7 +17,7 @@ namespace remora::kv::store_format {
 
 inline constexpr std::string_view root_name = "store";
 inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'S', 'T'};
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 struct Head {
   std::array<char, 8> magic;

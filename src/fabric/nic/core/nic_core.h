@@ -46,6 +46,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
 
   bool poll() override;
   int wake_fd() const override { return engine_.wire.wake_fd(); }
+  bool wants_spin() const override { return engine_.wire.wants_spin(); }
   bool arm_wake() override {
     return active_.empty() && notices_.empty() && engine_.wire.arm_wake();
   }

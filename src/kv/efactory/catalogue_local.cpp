@@ -1,0 +1,90 @@
+// The catalogue for the server's own process, and keys whose time has come.
+#include <vector>
+
+#include "kv/common/values.h"
+#include "kv/efactory/catalogue.h"
+
+namespace remora::kv::efactory {
+namespace {
+
+std::uint32_t checksum_of(ConstBytes key, std::span<const ConstBytes> value,
+                          std::uint32_t value_bytes) {
+  const std::array<std::uint32_t, 2> sizes = {static_cast<std::uint32_t>(key.size()), value_bytes};
+  std::uint32_t sum = crc32c(key, crc32c(std::as_bytes(std::span(sizes))));
+  for (const ConstBytes piece : value) {
+    sum = crc32c(piece, sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+// No link leads from the version before to this one: nobody follows those.
+Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const ConstBytes> value,
+                                               std::uint64_t expires) {
+  std::size_t value_bytes = 0;
+  for (const ConstBytes piece : value) {
+    value_bytes += piece.size();
+  }
+  if (key.empty() || key.size() > limits::key_bytes || value_bytes > limits::value_bytes) {
+    return Status(Code::invalid_argument, "a key has 1 byte to 1 KB, a value at most 16 MB");
+  }
+  const LogUsage usage = log_->usage();
+  if (live_bytes_ + object_format::size_bytes(key.size(), value_bytes) >
+      (usage.total_bytes - usage.reserve_bytes) / 2) {
+    return Status(Code::no_space, "the store is full");
+  }
+  const Tag tag = index_->tag(key);
+  const IndexSlot slot = find(tag, key);
+  const auto size = static_cast<std::uint32_t>(value_bytes);
+  host_.charge_crc(size);
+  host_.charge_copy(size);
+  const Result<Placed> placed =
+      log_->append({.key = key,
+                    .value_bytes = size,
+                    .checksum = object_format::object_checksum(
+                        sequence_ + 1, checksum_of(key, value, size), expires),
+                    .sequence = sequence_ + 1,
+                    .previous = {slot ? newest(slot).offset() : 0, false},
+                    .expires = expires,
+                    .content = value},
+                   target_);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  ++sequence_;
+  const Object object = log_->at(placed->offset);
+  const bool at_once = host_.region().granularity() != Granularity::page;
+  if (at_once) {
+    (void)host_.drain();
+    log_->set_durable(object);
+  }
+  lead_to(tag, slot, which_, object, at_once);
+  return Written{placed->offset, sequence_, at_once};
+}
+
+// What hides older versions is on the medium, and none of those was moved to where it is not.
+bool Catalogue::may_forget(const Object& newest) const {
+  return newest.kind() == Kind::value && newest.durable() && expired(newest) && !log_->cleaning();
+}
+
+Catalogue::Expiries Catalogue::forget_expired(Tag from, std::uint64_t most_entries) {
+  Expiries pass;
+  std::vector<IndexSlot> gone;
+  pass.next = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    const Place place = slot.place(newest_of(slot));
+    if (place.expires) {
+      ++pass.seen;
+      if (may_forget(log_->at(place.offset))) {
+        gone.push_back(slot);
+      }
+    }
+  });
+  for (const IndexSlot slot : gone) {
+    release(slot);
+  }
+  pass.forgotten = gone.size();
+  return pass;
+}
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,159 @@
+#include "kv/efactory/local_store.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace remora::kv::efactory {
+namespace {
+
+constexpr std::uint64_t first_look_ns = 5'000;
+constexpr std::uint64_t longest_look_ns = 100'000;
+constexpr std::size_t flags_per_turn = 64;
+
+}  // namespace
+
+EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, std::uint64_t commit_ns)
+    : catalogue_(catalogue),
+      around_(around),
+      background_(catalogue.background()),
+      commit_ns_(commit_ns),
+      last_(catalogue.sequence()),
+      persistent_(catalogue.sequence()) {}
+
+bool EfactoryLocal::is_known(Mark mark) const {
+  return std::ranges::binary_search(pending_, mark, {}, &Change::mark) ||
+         std::ranges::binary_search(batch_, mark, {}, &Change::mark);
+}
+
+std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
+  const std::optional<Object> object =
+      catalogue_.shown(key, [this](std::uint64_t sequence) { return is_known(sequence); });
+  if (!object) {
+    return std::nullopt;
+  }
+  return Found{object->value(), object->expires()};
+}
+
+Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const ConstBytes> value,
+                                            Expiry expires) {
+  std::uint64_t value_bytes = 0;
+  for (const ConstBytes piece : value) {
+    value_bytes += piece.size();
+  }
+  if (!around_.admits(object_format::size_bytes(key.size(), value_bytes))) [[unlikely]] {
+    return Status(Code::no_space, "space is to be cleaned first");
+  }
+  const Result<Catalogue::Written> written = catalogue_.put_here(key, value, expires);
+  if (!written.ok()) [[unlikely]] {
+    return written.status();
+  }
+  last_ = written->sequence;
+  if (written->durable) {
+    persistent_ = last_;
+  } else {
+    wait_for_commit({written->offset, last_});
+  }
+  around_.changed(expires != 0);
+  return last_;
+}
+
+Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
+  const std::uint64_t before = catalogue_.sequence();
+  const Result<Ticket> ticket = catalogue_.del(key);
+  if (!ticket.ok()) {
+    return ticket.status();
+  }
+  if (catalogue_.sequence() != before) {
+    last_ = catalogue_.sequence();
+    if (background_.region().persistent(*ticket)) {
+      persistent_ = last_;
+    } else {
+      wait_for_commit({0, last_});
+    }
+    around_.changed(false);
+  }
+  return last_;
+}
+
+ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {
+  return catalogue_.scan_shown(
+      from, most_keys, [this](std::uint64_t sequence) { return is_known(sequence); },
+      [&sink](ConstBytes key) { sink.key(key); });
+}
+
+// --- Durability ---
+
+void EfactoryLocal::wait_for_commit(const Change& change) {
+  pending_.push_back(change);
+  if (to_commit_ && !to_commit_->is_set()) {
+    to_commit_->set();
+  }
+}
+
+Task<Status> EfactoryLocal::persistent(Mark mark) {
+  while (persistent_ < mark) {
+    REMORA_CO_TRY(background_.region().failure());
+    wanted_ = std::max(wanted_, std::min(mark, last_));
+    if (pause_ != nullptr) {
+      pause_->cancel();
+    }
+    Event event(background_.runtime());
+    waiting_.push_back(&event);
+    co_await event;
+  }
+  co_return Status();
+}
+
+void EfactoryLocal::wake_waiting() {
+  for (Event* event : std::exchange(waiting_, {})) {
+    event->set();
+  }
+}
+
+Task<Status> EfactoryLocal::settle(Ticket ticket) {
+  Region& region = background_.region();
+  region.request(ticket);
+  for (std::uint64_t look_ns = first_look_ns; !region.persistent(ticket);
+       look_ns = std::min(look_ns * 2, longest_look_ns)) {
+    REMORA_CO_TRY(region.failure());
+    co_await background_.runtime().sleep_for(look_ns);
+  }
+  co_return Status();
+}
+
+Task<void> EfactoryLocal::commit() {
+  Runtime& runtime = background_.runtime();
+  for (;;) {
+    if (pending_.empty()) {
+      co_await to_commit_.emplace(runtime);
+    }
+    if (wanted_ <= persistent_) {
+      Sleep pause = runtime.sleep_for(commit_ns_);
+      pause_ = &pause;
+      co_await pause;
+      pause_ = nullptr;
+    }
+    std::swap(batch_, pending_);
+    const Mark mark = batch_.back().mark;
+    const Ticket ticket = background_.drain();
+    if (!(co_await settle(ticket)).ok()) {
+      wake_waiting();
+      co_return;
+    }
+    persistent_ = mark;
+    wake_waiting();
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      // The cleaner may have ended its data pool meanwhile.
+      const Result<Object> object = catalogue_.log().find(batch_[i].offset);
+      if (object.ok() && object->sequence() == batch_[i].mark && !object->durable()) {
+        catalogue_.mark_durable(*object);
+      }
+      if (i % flags_per_turn == flags_per_turn - 1) {
+        co_await runtime.yield();
+      }
+    }
+    batch_.clear();
+  }
+}
+
+}  // namespace remora::kv::efactory

@@ -1,0 +1,78 @@
+// EfactoryLocal: eFactory as its server's own process uses it. A put is an append of the whole
+// object: its value is at hand, so nothing awaits it and nothing verifies it.
+//
+// Where draining makes persistent, every change is so when its call returns. On page media changes
+// wait for a group commit: one that somebody asks for begins at once, or when the one that is under
+// way has ended, and serves all who wait; one that nobody asks for begins after a while.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kv/efactory/catalogue.h"
+#include "kv/local_store.h"
+#include "runtime/event.h"
+
+namespace remora::kv::efactory {
+
+// What the local store asks of the server around it.
+class Surroundings {
+ public:
+  virtual ~Surroundings() = default;
+  // Whether so much may be put now: nothing is, where that could take the space that cleaning
+  // needs.
+  virtual bool admits(std::uint64_t size_bytes) const = 0;
+  // Something was put or deleted.
+  virtual void changed(bool expires) = 0;
+  virtual Task<Status> room() = 0;
+};
+
+class EfactoryLocal final : public LocalStore {
+ public:
+  // Both outlive it.
+  EfactoryLocal(Catalogue& catalogue, Surroundings& around, std::uint64_t commit_ns);
+
+  std::optional<Found> get(ConstBytes key) override;
+  Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override;
+  Result<Mark> del(ConstBytes key) override;
+  Task<Status> room() override { return around_.room(); }
+  Mark now() const override { return last_; }
+  Mark persistent_now() const override { return persistent_; }
+  Task<Status> persistent(Mark mark) override;
+  ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
+  std::uint64_t keys() const override { return catalogue_.keys(); }
+  std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
+
+  // Whether changes wait to become persistent.
+  bool busy() const { return persistent_ != last_ || !batch_.empty(); }
+  // The group commits, for ever.
+  Task<void> commit();
+
+ private:
+  // A change that waits; a deletion has no offset.
+  struct Change {
+    Offset offset = 0;
+    Mark mark = 0;
+  };
+
+  void wait_for_commit(const Change& change);
+  void wake_waiting();
+  bool is_known(Mark mark) const;
+  Task<Status> settle(Ticket ticket);
+
+  Catalogue& catalogue_;
+  Surroundings& around_;
+  const Host background_;
+  const std::uint64_t commit_ns_;
+  Mark last_ = 0;
+  Mark persistent_ = 0;
+  Mark wanted_ = 0;              // that somebody waits for
+  std::vector<Change> pending_;  // in order
+  std::vector<Change> batch_;    // that the commit covers which is under way, in order
+  std::vector<Event*> waiting_;
+  std::optional<Event> to_commit_;
+  Sleep* pause_ = nullptr;  // before a commit that nobody asked for
+};
+
+}  // namespace remora::kv::efactory

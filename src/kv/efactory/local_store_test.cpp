@@ -1,0 +1,332 @@
+// The contract of the local store (kv/local_store.h), and that natives and it see the same.
+#include "kv/local_store.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kv/efactory/client.h"
+#include "kv/efactory/engine.h"
+#include "kv/store_testing.h"
+#include "pmem/pmem_testing.h"
+
+namespace remora::kv {
+namespace {
+
+constexpr std::uint64_t millisecond_ns = 1'000'000;
+
+class LocalStoreTest : public StoreFixture, public testing::WithParamInterface<Granularity> {
+ protected:
+  LocalStoreTest() : StoreFixture(efactory::engine()) {
+    make_region_ = [](std::size_t size) {
+      auto region = std::make_unique<FakeRegion>(size, GetParam());
+      region->commit_when_asked();
+      return region;
+    };
+    start(4 << 20, {.create = true, .expected_keys = 16});
+  }
+  LocalStore& local() { return *server_->local(); }
+  LocalStore::Mark put_here(const std::string& key, const std::string& value,
+                            LocalStore::Expiry expires = 0) {
+    const ConstBytes piece = bytes_of(value);
+    Result<LocalStore::Mark> mark = local().put(bytes_of(key), std::span(&piece, 1), expires);
+    EXPECT_TRUE(mark.ok()) << mark.status().message();
+    return mark.ok() ? *mark : 0;
+  }
+  std::string get_here(const std::string& key) {
+    const std::optional<LocalStore::Found> found = local().get(bytes_of(key));
+    return found ? std::string(as_text(found->value)) : "not_found";
+  }
+  std::set<std::string> scan_here() {
+    struct Sink final : ScanSink {
+      void key(ConstBytes key) override { keys.insert(std::string(as_text(key))); }
+      std::set<std::string> keys;
+    } sink;
+    ScanCursor cursor = 0;
+    do {
+      cursor = local().scan(cursor, 10, sink);
+    } while (cursor != 0);
+    return sink.keys;
+  }
+  std::uint64_t in_ms(std::uint64_t span) { return loop_.wall_ms() + span; }
+  void sleep_ms(std::uint64_t span) { (void)loop_.run_for(span * millisecond_ns); }
+};
+
+INSTANTIATE_TEST_SUITE_P(media, LocalStoreTest,
+                         testing::Values(Granularity::cache_line, Granularity::page),
+                         [](const testing::TestParamInfo<Granularity>& param) {
+                           return param.param == Granularity::page ? "page" : "cache_line";
+                         });
+
+TEST_P(LocalStoreTest, gives_back_what_was_put) {
+  put_here("key", "value");
+  EXPECT_EQ(get_here("key"), "value");
+  put_here("key", "another");
+  EXPECT_EQ(get_here("key"), "another");
+  EXPECT_EQ(get_here("nothing"), "not_found");
+  EXPECT_EQ(local().keys(), 1u);
+}
+
+TEST_P(LocalStoreTest, joins_the_pieces_of_a_value) {
+  const std::string one = "one,";
+  const std::string two = "two";
+  const std::array<ConstBytes, 3> pieces = {bytes_of(one), {}, bytes_of(two)};
+  EXPECT_TRUE(local().put(as_bytes("key"), pieces).ok());
+  EXPECT_EQ(get_here("key"), "one,two");
+  EXPECT_EQ(get("key"), "one,two");
+}
+
+TEST_P(LocalStoreTest, refuses_impossible_sizes) {
+  const std::string large(limits::value_bytes + 1, 'v');
+  const ConstBytes piece = bytes_of(large);
+  EXPECT_EQ(local().put(as_bytes("key"), std::span(&piece, 1)).code(), Code::invalid_argument);
+  EXPECT_EQ(local().put({}, {}).code(), Code::invalid_argument);
+  EXPECT_EQ(local().put(bytes_of(std::string(1025, 'k')), {}).code(), Code::invalid_argument);
+}
+
+TEST_P(LocalStoreTest, shares_its_keys_with_natives) {
+  put_here("here", "1");
+  EXPECT_EQ(get("here"), "1");
+  EXPECT_TRUE(put("there", "2").ok());
+  EXPECT_EQ(get_here("there"), "2");
+  EXPECT_TRUE(put("here", "3").ok());
+  EXPECT_EQ(get_here("here"), "3");
+  EXPECT_TRUE(del("there").ok());
+  EXPECT_EQ(get_here("there"), "not_found");
+  EXPECT_TRUE(local().del(as_bytes("here")).ok());
+  EXPECT_EQ(get("here"), "not_found");
+  EXPECT_EQ(local().keys(), 0u);
+}
+
+TEST_P(LocalStoreTest, shows_the_version_before_one_whose_value_is_on_its_way) {
+  const std::string large(60'000, 'n');
+  put_here("key", "old");
+  Task<Status> slow = client_->put(bytes_of("key"), bytes_of(large), {});
+  std::set<std::string> seen;
+  while (!slow.finished()) {
+    seen.insert(get_here("key"));
+    (void)loop_.run_for(100);
+  }
+  EXPECT_TRUE(slow.take().ok());
+  EXPECT_EQ(get_here("key"), large);
+  seen.erase(large);
+  EXPECT_EQ(seen, std::set<std::string>{"old"});
+}
+
+TEST_P(LocalStoreTest, natives_read_by_themselves_what_was_put_here) {
+  const LocalStore::Mark mark = put_here("key", "value");
+  EXPECT_TRUE(loop_.block_on(local().persistent(mark)).ok());
+  settle();
+  EXPECT_EQ(get("key"), "value");
+  EXPECT_EQ(static_cast<efactory::EfactoryClient&>(*client_).pure_gets(), 1u);
+}
+
+TEST_P(LocalStoreTest, marks_grow_and_become_persistent) {
+  const LocalStore::Mark one = put_here("a", "1");
+  const LocalStore::Mark two = put_here("b", "2");
+  const LocalStore::Mark three = local().del(as_bytes("a")).value();
+  EXPECT_LT(one, two);
+  EXPECT_LT(two, three);
+  EXPECT_EQ(local().now(), three);
+  EXPECT_EQ(local().del(as_bytes("nothing")).value(), three);
+  EXPECT_TRUE(loop_.block_on(local().persistent(two)).ok());
+  EXPECT_GE(local().persistent_now(), two);
+  EXPECT_TRUE(loop_.block_on(local().persistent(three)).ok());
+  EXPECT_EQ(local().persistent_now(), three);
+}
+
+TEST_P(LocalStoreTest, becomes_persistent_without_anybody_asking) {
+  const LocalStore::Mark mark = put_here("key", "value");
+  EXPECT_EQ(local().persistent_now() < mark, GetParam() == Granularity::page);
+  sleep_ms(60);
+  EXPECT_EQ(local().persistent_now(), mark);
+  EXPECT_FALSE(server_->busy());
+}
+
+TEST_P(LocalStoreTest, one_commit_serves_all_who_wait) {
+  std::vector<Task<Status>> waits;
+  for (int i = 0; i < 100; ++i) {
+    waits.push_back(local().persistent(put_here("key-" + std::to_string(i), "value")));
+  }
+  const auto& region = static_cast<FakeRegion&>(*region_);
+  const std::uint64_t before = region.commits();
+  for (Task<Status>& wait : waits) {
+    EXPECT_EQ(loop_.run_until(wait), RunState::finished);
+    EXPECT_TRUE(wait.take().ok());
+  }
+  EXPECT_LE(region.commits() - before, 2u);
+}
+
+TEST_P(LocalStoreTest, comes_back_with_what_was_put) {
+  for (int i = 0; i < 300; ++i) {
+    put_here("key-" + std::to_string(i % 100), std::to_string(i));
+  }
+  EXPECT_TRUE(local().del(as_bytes("key-7")).ok());
+  restart();
+  EXPECT_EQ(local().keys(), 99u);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(get_here("key-" + std::to_string(i)), i == 7 ? "not_found" : std::to_string(200 + i));
+  }
+  put_here("key-7", "back");
+  EXPECT_EQ(get_here("key-7"), "back");
+}
+
+TEST_P(LocalStoreTest, scans_all_keys) {
+  std::set<std::string> keys;
+  for (int i = 0; i < 500; ++i) {
+    keys.insert("key-" + std::to_string(i));
+    put_here("key-" + std::to_string(i), "v");
+    (void)loop_.run_for(1'000);
+  }
+  EXPECT_TRUE(local().del(as_bytes("key-3")).ok());
+  keys.erase("key-3");
+  EXPECT_EQ(scan_here(), keys);
+  EXPECT_EQ(local().keys(), keys.size());
+}
+
+TEST_P(LocalStoreTest, makes_room_by_cleaning_and_says_when_there_is_none) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  const std::string value(4000, 'v');
+  const ConstBytes piece = bytes_of(value);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string key = "key-" + std::to_string(i % 20);
+    Result<LocalStore::Mark> mark = local().put(bytes_of(key), std::span(&piece, 1));
+    for (int tries = 0; mark.code() == Code::no_space && tries < 3; ++tries) {
+      ASSERT_TRUE(loop_.block_on(local().room()).ok()) << i;
+      mark = local().put(bytes_of(key), std::span(&piece, 1));
+    }
+    ASSERT_TRUE(mark.ok()) << i << ": " << mark.status().message();
+  }
+  EXPECT_GT(counter("cleanings"), 2u);
+  int more = 0;
+  Status status;
+  while (status.ok()) {
+    const std::string key = "more-" + std::to_string(more++);
+    const Result<LocalStore::Mark> mark = local().put(bytes_of(key), std::span(&piece, 1));
+    status = mark.ok() ? Status() : loop_.block_on(local().room());
+    ASSERT_LT(more, 2000);
+  }
+  EXPECT_EQ(status.code(), Code::no_space);
+  EXPECT_EQ(get_here("key-7"), value);
+}
+
+// --- Expiry ---
+
+TEST_P(LocalStoreTest, a_key_whose_time_has_come_is_not_there_for_anybody) {
+  put_here("key", "before");
+  put_here("key", "value", in_ms(20));
+  put_here("stays", "value", in_ms(100'000));
+  EXPECT_TRUE(loop_.block_on(local().persistent(local().now())).ok());
+  settle();
+  EXPECT_EQ(get("key"), "value");
+  EXPECT_EQ(local().get(as_bytes("stays"))->expires, in_ms(0) + 100'000);
+  EXPECT_EQ(local().keys_with_expiry(), 2u);
+  sleep_ms(21);
+  EXPECT_EQ(get("key"), "not_found");
+  EXPECT_EQ(get(*connected_elsewhere(), "key"), "not_found");
+  EXPECT_EQ(scan(), std::set<std::string>{"stays"});
+  EXPECT_EQ(scan_here(), std::set<std::string>{"stays"});
+  EXPECT_EQ(get_here("key"), "not_found");
+  EXPECT_EQ(local().keys(), 1u);
+}
+
+TEST_P(LocalStoreTest, natives_that_ask_find_no_key_whose_time_has_come) {
+  engine_ = &efactory::engine_without_hybrid_reads();
+  start(4 << 20, {.create = true});
+  put_here("key", "before");
+  put_here("key", "value", in_ms(20));
+  EXPECT_EQ(get("key"), "value");
+  sleep_ms(21);
+  EXPECT_EQ(get("key"), "not_found");
+}
+
+TEST_P(LocalStoreTest, an_expired_key_can_be_put_again) {
+  put_here("key", "value", in_ms(5));
+  sleep_ms(6);
+  put_here("key", "again");
+  EXPECT_EQ(get_here("key"), "again");
+  EXPECT_EQ(get("key"), "again");
+  EXPECT_EQ(local().keys_with_expiry(), 0u);
+}
+
+TEST_P(LocalStoreTest, the_background_forgets_expired_keys) {
+  for (int i = 0; i < 1000; ++i) {
+    put_here("key-" + std::to_string(i), "value", in_ms(i % 2 == 0 ? 10 : 1'000'000));
+    (void)loop_.run_for(1'000);
+  }
+  sleep_ms(3'000);
+  EXPECT_EQ(local().keys(), 500u);
+  EXPECT_EQ(local().keys_with_expiry(), 500u);
+  EXPECT_EQ(counter("expired_keys"), 500u);
+}
+
+TEST_P(LocalStoreTest, no_older_version_comes_back_after_a_restart) {
+  put_here("key", "before");
+  put_here("key", "value", in_ms(20));
+  put_here("later", "value", in_ms(200));
+  sleep_ms(21);
+  restart();
+  EXPECT_EQ(get_here("key"), "not_found");
+  EXPECT_EQ(get_here("later"), "value");
+  EXPECT_EQ(local().keys(), 1u);
+  sleep_ms(200);
+  EXPECT_EQ(get("later"), "not_found");
+}
+
+// The image that a cut leaves is what the medium has, and no more.
+TEST_P(LocalStoreTest, no_older_version_comes_back_after_a_power_cut) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  for (int round = 0; round < 12; ++round) {
+    for (int i = 0; i < 20; ++i) {
+      put_here("key-" + std::to_string(i), "older");
+      put_here("key-" + std::to_string(i), std::string(900, 'v'), in_ms(10));
+    }
+    EXPECT_TRUE(loop_.block_on(local().persistent(local().now())).ok());
+    sleep_ms(11);
+    // Some are forgotten by a get; all the while the log is cleaned.
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_EQ(get_here("key-" + std::to_string(i)), "not_found");
+      EXPECT_TRUE(put("fill", std::string(2000, 'f')).ok());
+      (void)loop_.run_for(static_cast<std::uint64_t>(1'000 * round));
+    }
+    client_.reset();
+    server_.reset();
+    pool_.reset();
+    static_cast<FakeRegion&>(*region_).cut();
+    restart();
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(get_here("key-" + std::to_string(i)), "not_found") << round;
+    }
+  }
+}
+
+TEST_P(LocalStoreTest, cleaning_drops_what_has_expired_and_carries_times_along) {
+  start(1 << 20, {.create = true, .expected_keys = 64});
+  const std::uint64_t far = in_ms(1'000'000);
+  put_here("far", "value", far);
+  for (int i = 0; i < 40; ++i) {
+    put_here("key-" + std::to_string(i), "older");
+    put_here("key-" + std::to_string(i), std::string(1000, 'v'), in_ms(10));
+  }
+  sleep_ms(11);
+  for (int i = 0; counter("cleanings") < 3; ++i) {
+    ASSERT_LT(i, 5000);
+    const std::string value(2000, 'f');
+    const ConstBytes piece = bytes_of(value);
+    if (!local().put(as_bytes("fill"), std::span(&piece, 1)).ok()) {
+      ASSERT_TRUE(loop_.block_on(local().room()).ok());
+    }
+    (void)loop_.run_for(2'000);
+  }
+  EXPECT_EQ(local().keys(), 2u);
+  EXPECT_EQ(local().get(as_bytes("far"))->expires, far);
+  restart();
+  EXPECT_EQ(local().keys(), 2u);
+  EXPECT_EQ(get_here("key-1"), "not_found");
+  EXPECT_EQ(local().get(as_bytes("far"))->expires, far);
+}
+
+}  // namespace
+}  // namespace remora::kv

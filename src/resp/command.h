@@ -1,0 +1,169 @@
+// What the commands of the Redis front end are made of: a Session for what one client has said of
+// itself, a Call for one request, and the table of commands.
+//
+// A command is a plain function. It writes one reply, or none when it cannot be done yet: then it
+// has changed nothing that it would not change again, and is called anew later.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kv/local_store.h"
+#include "resp/output.h"
+#include "runtime/runtime.h"
+
+namespace remora::resp {
+
+struct Session {
+  std::uint64_t id = 0;
+  Protocol protocol = Protocol::two;
+  bool authenticated = true;
+  bool closing = false;  // when its replies have left
+  std::string name = {};
+  std::string peer = {};  // its address, for people
+  std::uint64_t came_ms = 0;
+  kv::LocalStore::Mark mark = 0;  // of its last change
+  std::size_t progress = 0;       // keys that a command which waits for room has seen to
+};
+
+// A client that waits for its changes to be persistent (WAITAOF).
+struct PersistenceWait {
+  kv::LocalStore::Mark mark = 0;
+  std::int64_t local = 0;
+  std::int64_t replicas = 0;
+  std::uint64_t timeout_ms = 0;  // 0: none
+};
+
+enum class Done : std::uint8_t {
+  replied,
+  no_room,  // the store must be cleaned first
+  waits,    // Executor::wait() says for what
+};
+
+// Counted for INFO and for metrics.
+struct Counters {
+  std::uint64_t connections = 0;  // that came
+  std::uint64_t rejected = 0;     // connections
+  std::uint64_t commands = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::uint64_t clients = 0;  // now
+};
+
+// How the server was set up, as commands show it.
+struct Settings {
+  bool needs_password = false;
+  // The user is "default" when the client named none.
+  std::function<bool(std::string_view user, std::string_view password)> authenticate = {};
+  bool persistent = false;  // replies to writes wait until these are persistent
+  std::uint32_t most_clients = 10'000;
+  std::uint16_t port = 0;
+};
+
+class Executor;
+using Args = std::span<const std::string_view>;
+
+struct Call {
+  Executor& executor;
+  kv::LocalStore& store;
+  Session& session;
+  Args args;
+  Output& out;
+  bool full = false;  // the store has no room, and waiting does not help
+
+  std::string_view key() const { return args[1]; }
+  Protocol protocol() const { return session.protocol; }
+};
+
+enum Flag : std::uint32_t {
+  writes = 1,
+  readonly = 2,
+  fast = 4,
+  admin = 8,
+  no_auth = 16,  // for clients that have not said who they are
+  grows = 32,    // may need space: "denyoom"
+  loading = 64,
+  stale = 128,
+};
+
+struct Command {
+  std::string_view name;  // lower case
+  int arity = 0;          // with the name; negative: at least
+  Done (*run)(Call& call) = nullptr;
+  std::uint32_t flags = 0;
+  int first_key = 0;
+  int last_key = 0;
+  int step = 0;
+};
+
+std::span<const Command> commands();
+// By its name in any case, or null.
+const Command* find_command(std::string_view name);
+bool fits_arity(const Command& command, std::size_t args);
+
+class Executor {
+ public:
+  // All outlive it.
+  Executor(Runtime& runtime, kv::LocalStore& store, const Settings& settings, Counters& counters);
+
+  // Runs one request. `full`: the store has no room, and waiting does not help.
+  Done execute(Session& session, Args args, Output& out, bool full);
+  const PersistenceWait& wait() const { return wait_; }
+  void set_wait(const PersistenceWait& wait) { wait_ = wait; }
+
+  Runtime& runtime() { return runtime_; }
+  const Settings& settings() const { return settings_; }
+  Counters& counters() { return counters_; }
+  std::uint64_t started_ms() const { return started_ms_; }
+  // Sessions that there are, for CLIENT LIST; the owner of them sets it.
+  std::function<void(const std::function<void(const Session&)>&)> each_session;
+
+ private:
+  Runtime& runtime_;
+  kv::LocalStore& store_;
+  const Settings& settings_;
+  Counters& counters_;
+  const std::uint64_t started_ms_;
+  PersistenceWait wait_;
+};
+
+// --- For commands ---
+
+inline ConstBytes bytes_of(std::string_view text) {
+  return as_bytes(text);
+}
+
+Done fail(Call& call, std::string_view text);
+Done wrong_arity(Call& call, std::string_view name);
+Done syntax_error(Call& call);
+bool is_word(std::string_view argument, std::string_view lower);
+// An integer argument, or nothing, and then the reply is written.
+std::optional<std::int64_t> integer_of(Call& call, std::string_view text);
+
+std::optional<kv::LocalStore::Found> look_up(Call& call, std::string_view key);
+// Puts the value, or says why not: `replied` with an error, or `no_room`. Nothing is written where
+// it succeeds.
+std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
+                        kv::LocalStore::Expiry expires);
+std::optional<Done> put(Call& call, std::string_view key, std::string_view value,
+                        kv::LocalStore::Expiry expires);
+std::optional<Done> erase(Call& call, std::string_view key);
+
+// Bulk string of the value, or null.
+void reply_value(Call& call, const std::optional<kv::LocalStore::Found>& found);
+
+// A time that an option or a command names: milliseconds since 1970. Nothing: the reply is written.
+enum class TimeUnit : std::uint8_t { seconds, milliseconds };
+enum class TimeBase : std::uint8_t { now, epoch };
+std::optional<std::int64_t> expiry_of(Call& call, std::string_view text, TimeUnit unit,
+                                      TimeBase base);
+
+}  // namespace remora::resp

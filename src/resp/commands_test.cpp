@@ -1,0 +1,180 @@
+// The commands on a store in a map, without sockets. What Redis itself answers is held against this
+// in tests/resp.
+#include <gtest/gtest.h>
+
+#include "resp/command.h"
+#include "resp/memory_store.h"
+#include "resp/parser.h"
+#include "runtime/virtual_loop.h"
+
+namespace remora::resp {
+namespace {
+
+class CommandsTest : public testing::Test {
+ protected:
+  // The reply to a line of words, with | for line ends.
+  std::string ask(const std::string& line) {
+    std::vector<std::string> words;
+    EXPECT_TRUE(split_words(line, words));
+    const std::vector<std::string_view> args(words.begin(), words.end());
+    Output out;
+    done_ = executor_.execute(session_, args, out, full_);
+    std::string reply(out.text());
+    if (!out.borrowed().empty()) {
+      reply += std::string(out.borrowed()) + "\r\n";
+    }
+    for (std::size_t at = 0; (at = reply.find("\r\n", at)) != std::string::npos;) {
+      reply.replace(at, 2, "|");
+    }
+    return reply;
+  }
+
+  VirtualLoop loop_;
+  MemoryStore store_{loop_};
+  Settings settings_;
+  Counters counters_;
+  Executor executor_{loop_, store_, settings_, counters_};
+  Session session_;
+  Done done_ = Done::replied;
+  bool full_ = false;
+};
+
+TEST_F(CommandsTest, sets_and_gets) {
+  EXPECT_EQ(ask("SET k v"), "+OK|");
+  EXPECT_EQ(ask("get k"), "$1|v|");
+  EXPECT_EQ(ask("GeT nothing"), "$-1|");
+  EXPECT_EQ(ask("SET k w NX"), "$-1|");
+  EXPECT_EQ(ask("SET k w XX GET"), "$1|v|");
+  EXPECT_EQ(ask("GETSET k x"), "$1|w|");
+  EXPECT_EQ(ask("GETDEL k"), "$1|x|");
+  EXPECT_EQ(ask("EXISTS k"), ":0|");
+  EXPECT_EQ(ask("MSET a 1 b 2"), "+OK|");
+  EXPECT_EQ(ask("MGET a b c"), "*3|$1|1|$1|2|$-1|");
+  EXPECT_EQ(ask("MSETNX c 3 a 4"), ":0|");
+  EXPECT_EQ(ask("SETNX c 3"), ":1|");
+  EXPECT_EQ(ask("DEL a b c d"), ":3|");
+}
+
+TEST_F(CommandsTest, counts_and_cuts) {
+  EXPECT_EQ(ask("INCR n"), ":1|");
+  EXPECT_EQ(ask("INCRBY n 41"), ":42|");
+  EXPECT_EQ(ask("DECRBY n 50"), ":-8|");
+  EXPECT_EQ(ask("INCRBYFLOAT n 0.5"), "$4|-7.5|");
+  EXPECT_EQ(ask("INCR n"), "-ERR value is not an integer or out of range|");
+  EXPECT_EQ(ask("SET n 9223372036854775807"), "+OK|");
+  EXPECT_EQ(ask("INCR n"), "-ERR increment or decrement would overflow|");
+  EXPECT_EQ(ask("APPEND s hello"), ":5|");
+  EXPECT_EQ(ask("SETRANGE s 7 x"), ":8|");
+  EXPECT_EQ(ask("STRLEN s"), ":8|");
+  EXPECT_EQ(ask("GETRANGE s 1 -4"), "$4|ello|");
+  EXPECT_EQ(ask("SETRANGE s 99999999 x"),
+            "-ERR string exceeds maximum allowed size (proto-max-bulk-len)|");
+}
+
+TEST_F(CommandsTest, keeps_times) {
+  EXPECT_EQ(ask("SET k v EX 10"), "+OK|");
+  EXPECT_EQ(ask("TTL k"), ":10|");
+  EXPECT_EQ(ask("APPEND k w"), ":2|");
+  EXPECT_EQ(ask("PTTL k"), ":10000|");
+  EXPECT_EQ(ask("EXPIRE k 5 GT"), ":0|");
+  EXPECT_EQ(ask("EXPIRE k 5 LT"), ":1|");
+  (void)loop_.run_for(5'000'000'000);
+  EXPECT_EQ(ask("GET k"), "$-1|");
+  EXPECT_EQ(ask("TTL k"), ":-2|");
+  EXPECT_EQ(ask("SET k v"), "+OK|");
+  EXPECT_EQ(ask("TTL k"), ":-1|");
+  EXPECT_EQ(ask("PEXPIREAT k 1"), ":1|");
+  EXPECT_EQ(ask("EXISTS k"), ":0|");
+  EXPECT_EQ(ask("SET k v EX 0"), "-ERR invalid expire time in 'set' command|");
+  EXPECT_EQ(ask("EXPIRE k 1 NX GT"),
+            "-ERR NX and XX, GT or LT options at the same time are not compatible|");
+}
+
+TEST_F(CommandsTest, answers_mistakes_as_redis_does) {
+  EXPECT_EQ(ask("NOSUCH a b"),
+            "-ERR unknown command 'NOSUCH', with args beginning with: 'a' 'b' |");
+  EXPECT_EQ(ask("GET"), "-ERR wrong number of arguments for 'get' command|");
+  EXPECT_EQ(ask("SET k v FOO"), "-ERR syntax error|");
+  EXPECT_EQ(ask("CLIENT NOSUCH"), "-ERR unknown subcommand 'NOSUCH'. Try CLIENT HELP.|");
+  EXPECT_EQ(ask("SELECT 1"), "-ERR DB index is out of range|");
+  EXPECT_EQ(ask("SET " + std::string(1025, 'k') + " v"),
+            "-ERR a key has 1 to 1024 bytes, a value at most 16777216|");
+}
+
+TEST_F(CommandsTest, lists_keys) {
+  EXPECT_EQ(ask("MSET a1 x a2 x b1 x"), "+OK|");
+  EXPECT_EQ(ask("KEYS a*"), "*2|$2|a1|$2|a2|");
+  EXPECT_EQ(ask("SCAN 0 MATCH b*"), "*2|$1|0|*1|$2|b1|");
+  EXPECT_EQ(ask("SCAN 0 TYPE list"), "*2|$1|0|*0|");
+  EXPECT_EQ(ask("DBSIZE"), ":3|");
+  EXPECT_EQ(ask("FLUSHALL"), "+OK|");
+  EXPECT_EQ(ask("RANDOMKEY"), "$-1|");
+}
+
+TEST_F(CommandsTest, speaks_both_protocols) {
+  EXPECT_EQ(ask("HELLO 3").substr(0, 3), "%7|");
+  EXPECT_EQ(ask("GET nothing"), "_|");
+  EXPECT_EQ(ask("CONFIG GET save"), "%1|$4|save|$0||");
+  EXPECT_EQ(ask("INFO keyspace"), "=16|txt:# Keyspace||");
+  EXPECT_EQ(ask("HELLO 4"), "-NOPROTO unsupported protocol version|");
+  EXPECT_EQ(ask("HELLO 2").substr(0, 4), "*14|");
+  EXPECT_EQ(ask("GET nothing"), "$-1|");
+}
+
+TEST_F(CommandsTest, lets_in_who_knows_the_password) {
+  settings_.needs_password = true;
+  settings_.authenticate = [](std::string_view user, std::string_view password) {
+    return user == "default" && password == "secret";
+  };
+  session_.authenticated = false;
+  EXPECT_EQ(ask("GET k"), "-NOAUTH Authentication required.|");
+  EXPECT_EQ(ask("AUTH wrong"), "-WRONGPASS invalid username-password pair or user is disabled.|");
+  EXPECT_EQ(ask("HELLO 3 AUTH default secret").substr(0, 3), "%7|");
+  EXPECT_EQ(ask("GET k"), "_|");
+}
+
+TEST_F(CommandsTest, waits_for_room_and_says_when_there_is_none) {
+  EXPECT_EQ(ask("SET k old"), "+OK|");
+  store_.refusals = 1;
+  EXPECT_EQ(ask("GETSET k new"), "");
+  EXPECT_EQ(done_, Done::no_room);
+  EXPECT_EQ(ask("GETSET k new"), "$3|old|");
+  store_.refusals = 1;
+  EXPECT_EQ(ask("SET k newer GET"), "");
+  EXPECT_EQ(ask("SET k newer GET"), "$3|new|");
+  full_ = true;
+  store_.refusals = 1;
+  EXPECT_EQ(ask("SET k x").substr(0, 5), "-OOM ");
+}
+
+TEST_F(CommandsTest, multiple_sets_go_on_where_there_was_no_room) {
+  store_.refusals = 0;
+  EXPECT_EQ(ask("MSETNX a 1 b 2"), ":1|");
+  EXPECT_EQ(ask("DEL a b"), ":2|");
+  store_.refusals = 1;
+  EXPECT_EQ(ask("MSETNX a 1 b 2"), "");
+  EXPECT_EQ(ask("MSETNX a 1 b 2"), ":1|");
+  EXPECT_EQ(ask("MGET a b"), "*2|$1|1|$1|2|");
+}
+
+TEST_F(CommandsTest, waitaof_tells_what_is_persistent) {
+  EXPECT_EQ(ask("SET k v"), "+OK|");
+  EXPECT_EQ(ask("WAITAOF 1 0 0"), "*2|:1|:0|");
+  store_.automatic = false;
+  EXPECT_EQ(ask("SET k w"), "+OK|");
+  EXPECT_EQ(ask("WAITAOF 0 0 0"), "*2|:0|:0|");
+  EXPECT_EQ(ask("WAITAOF 1 0 0"), "");
+  EXPECT_EQ(done_, Done::waits);
+  EXPECT_EQ(ask("WAITAOF 2 0 0"), "-ERR value is out of range, value must between 0 and 1|");
+}
+
+TEST_F(CommandsTest, every_command_has_its_place_in_the_table) {
+  for (const Command& command : commands()) {
+    EXPECT_EQ(find_command(command.name), &command);
+  }
+  EXPECT_EQ(find_command("ge\x14"), nullptr);
+  EXPECT_EQ(find_command(""), nullptr);
+}
+
+}  // namespace
+}  // namespace remora::resp

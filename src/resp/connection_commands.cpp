@@ -1,0 +1,233 @@
+// Who the client is, how it speaks, and what it waits for.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "resp/families.h"
+
+namespace remora::resp {
+namespace {
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 0x20) : letter;
+  });
+  return result;
+}
+
+bool let_in(Call& call, std::string_view user, std::string_view password) {
+  const Settings& settings = call.executor.settings();
+  const bool known = settings.needs_password
+                         ? settings.authenticate && settings.authenticate(user, password)
+                         : user == "default";
+  if (!known) {
+    fail(call, "WRONGPASS invalid username-password pair or user is disabled.");
+    return false;
+  }
+  call.session.authenticated = true;
+  return true;
+}
+
+bool take_name(Call& call, std::string_view name) {
+  const bool printable =
+      std::ranges::all_of(name, [](char letter) { return letter >= '!' && letter <= '~'; });
+  if (!printable) {
+    fail(call, "ERR Client names cannot contain spaces, newlines or special characters.");
+    return false;
+  }
+  call.session.name = name;
+  return true;
+}
+
+std::string describe(Call& call, const Session& session) {
+  const std::uint64_t now_ms = call.executor.runtime().wall_ms();
+  return fmt::format("id={} addr={} name={} age={} db=0 resp={} user=default\n", session.id,
+                     session.peer, session.name, (now_ms - session.came_ms) / 1000,
+                     static_cast<int>(session.protocol));
+}
+
+}  // namespace
+
+Done ping(Call& call) {
+  if (call.args.size() > 2) {
+    return wrong_arity(call, "ping");
+  }
+  if (call.args.size() == 2) {
+    call.out.bulk(call.args[1]);
+  } else {
+    call.out.raw("+PONG\r\n");
+  }
+  return Done::replied;
+}
+
+Done echo(Call& call) {
+  call.out.bulk(call.args[1]);
+  return Done::replied;
+}
+
+Done quit(Call& call) {
+  call.session.closing = true;
+  call.out.ok();
+  return Done::replied;
+}
+
+Done auth(Call& call) {
+  if (call.args.size() > 3) {
+    return syntax_error(call);
+  }
+  const bool named = call.args.size() == 3;
+  if (!named && !call.executor.settings().needs_password) {
+    return fail(call,
+                "ERR AUTH <password> called without any password configured for the default user. "
+                "Are you sure your configuration is correct?");
+  }
+  if (let_in(call, named ? call.args[1] : "default", call.args.back())) {
+    call.out.ok();
+  }
+  return Done::replied;
+}
+
+Done hello(Call& call) {
+  std::int64_t version = 0;
+  std::size_t at = 1;
+  if (call.args.size() >= 2) {
+    if (!parse_integer(call.args[at++], version)) {
+      return fail(call, "ERR Protocol version is not an integer or out of range");
+    }
+    if (version < 2 || version > 3) {
+      return fail(call, "NOPROTO unsupported protocol version");
+    }
+  }
+  std::optional<std::string_view> name;
+  for (; at < call.args.size(); ++at) {
+    const std::size_t more = call.args.size() - at - 1;
+    if (is_word(call.args[at], "auth") && more >= 2) {
+      if (!let_in(call, call.args[at + 1], call.args[at + 2])) {
+        return Done::replied;
+      }
+      at += 2;
+    } else if (is_word(call.args[at], "setname") && more >= 1) {
+      name = call.args[++at];
+    } else {
+      return fail(call, fmt::format("ERR Syntax error in HELLO option '{}'", call.args[at]));
+    }
+  }
+  if (!call.session.authenticated) {
+    return fail(call,
+                "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
+                "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client "
+                "and select the RESP protocol version at the same time");
+  }
+  if (name && !take_name(call, *name)) {
+    return Done::replied;
+  }
+  if (version != 0) {
+    call.session.protocol = static_cast<Protocol>(version);
+  }
+  Output& out = call.out;
+  out.map(7, call.protocol());
+  out.bulk("server");
+  out.bulk("redis");
+  out.bulk("version");
+  out.bulk("7.0.15");
+  out.bulk("proto");
+  out.integer(static_cast<std::int64_t>(call.protocol()));
+  out.bulk("id");
+  out.integer(static_cast<std::int64_t>(call.session.id));
+  out.bulk("mode");
+  out.bulk("standalone");
+  out.bulk("role");
+  out.bulk("master");
+  out.bulk("modules");
+  out.array(0);
+  return Done::replied;
+}
+
+Done select(Call& call) {
+  const std::optional<std::int64_t> index = integer_of(call, call.args[1]);
+  if (!index) {
+    return Done::replied;
+  }
+  if (*index != 0) {
+    return fail(call, "ERR DB index is out of range");
+  }
+  call.out.ok();
+  return Done::replied;
+}
+
+Done client(Call& call) {
+  const std::string_view word = call.args[1];
+  const std::size_t count = call.args.size();
+  if (is_word(word, "id") || is_word(word, "getname") || is_word(word, "info")) {
+    if (count != 2) {
+      return wrong_arity(call, is_word(word, "id")        ? "client|id"
+                               : is_word(word, "getname") ? "client|getname"
+                                                          : "client|info");
+    }
+    if (is_word(word, "id")) {
+      call.out.integer(static_cast<std::int64_t>(call.session.id));
+    } else if (is_word(word, "info")) {
+      call.out.verbatim(describe(call, call.session), call.protocol());
+    } else if (call.session.name.empty()) {
+      call.out.null(call.protocol());
+    } else {
+      call.out.bulk(call.session.name);
+    }
+    return Done::replied;
+  }
+  if (is_word(word, "setname")) {
+    if (count != 3) {
+      return wrong_arity(call, "client|setname");
+    }
+    if (take_name(call, call.args[2])) {
+      call.out.ok();
+    }
+    return Done::replied;
+  }
+  if (is_word(word, "list")) {
+    std::string list;
+    if (call.executor.each_session) {
+      call.executor.each_session([&](const Session& session) { list += describe(call, session); });
+    }
+    call.out.verbatim(list, call.protocol());
+    return Done::replied;
+  }
+  return fail(call, fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", word.substr(0, 128),
+                                upper("client")));
+}
+
+// WAITAOF numlocal numreplicas timeout: there are no replicas, so waiting for one ends with the
+// time.
+Done waitaof(Call& call) {
+  std::int64_t local = 0;
+  std::int64_t replicas = 0;
+  std::int64_t timeout_ms = 0;
+  if (!parse_integer(call.args[1], local)) {
+    return fail(call, "ERR value is not an integer or out of range");
+  }
+  if (local < 0 || local > 1) {
+    return fail(call, "ERR value is out of range, value must between 0 and 1");
+  }
+  if (!parse_integer(call.args[2], replicas) || replicas < 0) {
+    return fail(call, "ERR value is out of range, must be positive");
+  }
+  if (!parse_integer(call.args[3], timeout_ms)) {
+    return fail(call, "ERR timeout is not an integer or out of range");
+  }
+  if (timeout_ms < 0) {
+    return fail(call, "ERR timeout is negative");
+  }
+  const bool is_persistent = call.store.persistent_now() >= call.session.mark;
+  if ((local == 0 || is_persistent) && replicas == 0) {
+    call.out.array(2);
+    call.out.integer(is_persistent ? 1 : 0);
+    call.out.integer(0);
+    return Done::replied;
+  }
+  call.executor.set_wait(
+      {call.session.mark, local, replicas, static_cast<std::uint64_t>(timeout_ms)});
+  return Done::waits;
+}
+
+}  // namespace remora::resp

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "resp/command.h"
+
+namespace remora::resp {
+
+using kv::LocalStore;
+
+Executor::Executor(Runtime& runtime, LocalStore& store, const Settings& settings,
+                   Counters& counters)
+    : runtime_(runtime),
+      store_(store),
+      settings_(settings),
+      counters_(counters),
+      started_ms_(runtime.wall_ms()) {}
+
+namespace {
+
+// As a C string is printed: up to a zero byte, and no more than so many.
+std::string_view printed(std::string_view text, std::size_t most) {
+  return text.substr(0, std::min(text.find('\0'), most));
+}
+
+Done unknown_command(Call& call) {
+  std::string shown;
+  constexpr std::size_t most = 128;
+  for (std::size_t i = 1; i < call.args.size() && shown.size() < most; ++i) {
+    shown += fmt::format("'{}' ", printed(call.args[i], most - shown.size()));
+  }
+  return fail(call, fmt::format("ERR unknown command '{}', with args beginning with: {}",
+                                printed(call.args[0], most), shown));
+}
+
+}  // namespace
+
+bool fits_arity(const Command& command, std::size_t args) {
+  const auto count = static_cast<int>(std::min<std::size_t>(args, 1 << 30));
+  return command.arity >= 0 ? count == command.arity : count >= -command.arity;
+}
+
+Done Executor::execute(Session& session, Args args, Output& out, bool full) {
+  Call call{*this, store_, session, args, out, full};
+  const Command* const command = find_command(args[0]);
+  ++counters_.commands;
+  if (command == nullptr) {
+    return unknown_command(call);
+  }
+  if (!fits_arity(*command, args.size())) {
+    return wrong_arity(call, command->name);
+  }
+  if (!session.authenticated && (command->flags & no_auth) == 0) {
+    return fail(call, "NOAUTH Authentication required.");
+  }
+  return command->run(call);
+}
+
+// --- For commands ---
+
+Done fail(Call& call, std::string_view text) {
+  ++call.executor.counters().errors;
+  call.out.error(text);
+  return Done::replied;
+}
+
+Done wrong_arity(Call& call, std::string_view name) {
+  return fail(call, fmt::format("ERR wrong number of arguments for '{}' command", name));
+}
+
+Done syntax_error(Call& call) {
+  return fail(call, "ERR syntax error");
+}
+
+bool is_word(std::string_view argument, std::string_view lower) {
+  return argument.size() == lower.size() &&
+         std::equal(argument.begin(), argument.end(), lower.begin(), [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a | 0x20) : a) == b;
+         });
+}
+
+std::optional<std::int64_t> integer_of(Call& call, std::string_view text) {
+  std::int64_t value = 0;
+  if (!parse_integer(text, value)) {
+    fail(call, "ERR value is not an integer or out of range");
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<LocalStore::Found> look_up(Call& call, std::string_view key) {
+  if (key.empty()) [[unlikely]] {
+    return std::nullopt;
+  }
+  return call.store.get(bytes_of(key));
+}
+
+std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
+                        LocalStore::Expiry expires) {
+  const Result<LocalStore::Mark> mark = call.store.put(bytes_of(key), value, expires);
+  if (mark.ok()) [[likely]] {
+    call.session.mark = *mark;
+    return std::nullopt;
+  }
+  switch (mark.code()) {
+    case Code::no_space:
+      return call.full ? fail(call,
+                              "OOM command not allowed: the store is full; delete keys, or use a "
+                              "larger pool")
+                       : Done::no_room;
+    case Code::invalid_argument:
+      return fail(call, "ERR a key has 1 to 1024 bytes, a value at most 16777216");
+    default:
+      return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
+  }
+}
+
+std::optional<Done> put(Call& call, std::string_view key, std::string_view value,
+                        LocalStore::Expiry expires) {
+  const ConstBytes piece = bytes_of(value);
+  return put(call, key, std::span(&piece, 1), expires);
+}
+
+std::optional<Done> erase(Call& call, std::string_view key) {
+  const Result<LocalStore::Mark> mark = call.store.del(bytes_of(key));
+  if (mark.ok()) [[likely]] {
+    call.session.mark = *mark;
+    return std::nullopt;
+  }
+  if (mark.code() == Code::no_space && !call.full) {
+    return Done::no_room;
+  }
+  return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
+}
+
+void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {
+  if (!found) {
+    ++call.executor.counters().misses;
+    call.out.null(call.protocol());
+    return;
+  }
+  ++call.executor.counters().hits;
+  call.out.bulk(as_text(found->value));
+}
+
+std::optional<std::int64_t> expiry_of(Call& call, std::string_view text, TimeUnit unit,
+                                      TimeBase base) {
+  const std::optional<std::int64_t> given = integer_of(call, text);
+  if (!given) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto now = static_cast<std::int64_t>(call.executor.runtime().wall_ms());
+  const bool is_seconds = unit == TimeUnit::seconds;
+  const std::int64_t scale = is_seconds ? 1000 : 1;
+  const std::int64_t begin = base == TimeBase::now ? now : 0;
+  if (*given <= 0 || (is_seconds && *given > most / 1000) || *given * scale > most - begin) {
+    const Command* const command = find_command(call.args[0]);
+    fail(call, fmt::format("ERR invalid expire time in '{}' command", command->name));
+    return std::nullopt;
+  }
+  return *given * scale + begin;
+}
+
+}  // namespace remora::resp

@@ -1,0 +1,35 @@
+// Every bound of the Redis front end, on one page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace remora::resp::limits {
+
+// A request: arguments, and the lines that say how many and how long. As Redis has them.
+inline constexpr std::int64_t arguments = 1024 * 1024;
+inline constexpr std::size_t line_bytes = 64 * 1024;
+// Of clients that have not said who they are.
+inline constexpr std::int64_t stranger_arguments = 10;
+inline constexpr std::int64_t stranger_bulk_bytes = 16 * 1024;
+// An argument is a value at most, and a request a little more than a few of them.
+inline constexpr std::int64_t bulk_bytes = 16 << 20;
+inline constexpr std::size_t request_bytes = std::size_t{64} << 20;
+
+// What is read at once, shared by all connections.
+inline constexpr std::size_t read_bytes = 64 * 1024;
+// Values from this size on leave from the pool, without a copy, when the socket takes them.
+inline constexpr std::size_t gather_bytes = 16 * 1024;
+// Replies that wait: above the first, no more requests are taken from the client until they have
+// left; above the second, it is cut off.
+inline constexpr std::size_t output_pause_bytes = 1 << 20;
+inline constexpr std::size_t output_bytes = std::size_t{256} << 20;
+// Buffers that are larger than this are given back when they are empty.
+inline constexpr std::size_t kept_buffer_bytes = 256 * 1024;
+
+inline constexpr std::size_t accepts_per_turn = 64;
+inline constexpr int events_per_turn = 256;
+// In a loop that others keep busy: turns between two looks at the sockets.
+inline constexpr std::uint32_t turns_per_look = 16;
+
+}  // namespace remora::resp::limits

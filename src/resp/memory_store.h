@@ -1,0 +1,94 @@
+// For the tests of this layer: a store in a map. Nothing of it is persistent before a test says so.
+#pragma once
+
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "kv/limits.h"
+#include "kv/local_store.h"
+#include "runtime/runtime.h"
+
+namespace remora::resp {
+
+class MemoryStore final : public kv::LocalStore {
+ public:
+  explicit MemoryStore(Runtime& runtime) : runtime_(runtime) {}
+
+  std::optional<Found> get(ConstBytes key) override {
+    const auto at = entries_.find(std::string(as_text(key)));
+    if (at == entries_.end()) {
+      return std::nullopt;
+    }
+    if (at->second.expires != 0 && at->second.expires <= runtime_.wall_ms()) {
+      entries_.erase(at);
+      return std::nullopt;
+    }
+    return Found{as_bytes(at->second.value), at->second.expires};
+  }
+  Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override {
+    std::string whole;
+    for (const ConstBytes piece : value) {
+      whole += as_text(piece);
+    }
+    if (key.empty() || key.size() > kv::limits::key_bytes ||
+        whole.size() > kv::limits::value_bytes) {
+      return Status(Code::invalid_argument, "sizes");
+    }
+    if (refusals != 0) {
+      --refusals;
+      return Status(Code::no_space, "no room");
+    }
+    entries_[std::string(as_text(key))] = {whole, expires};
+    return ++now_;
+  }
+  Result<Mark> del(ConstBytes key) override {
+    now_ += entries_.erase(std::string(as_text(key)));
+    return now_;
+  }
+  Task<Status> room() override {
+    co_await runtime_.yield();
+    co_return full ? Status(Code::no_space, "full") : Status();
+  }
+  Mark now() const override { return now_; }
+  Mark persistent_now() const override { return automatic ? now_ : persistent_; }
+  Task<Status> persistent(Mark mark) override {
+    while (persistent_now() < mark) {
+      co_await runtime_.sleep_for(100'000);
+    }
+    co_return Status();
+  }
+  // The cursor is how many keys were given; good enough while nothing changes.
+  kv::ScanCursor scan(kv::ScanCursor from, std::size_t most_keys, kv::ScanSink& sink) override {
+    auto at = entries_.begin();
+    if (from >= entries_.size()) {
+      return 0;
+    }
+    std::advance(at, from);
+    for (std::size_t i = 0; i < most_keys && at != entries_.end(); ++i, ++at, ++from) {
+      sink.key(as_bytes(at->first));
+    }
+    return at == entries_.end() ? 0 : from;
+  }
+  std::uint64_t keys() const override { return entries_.size(); }
+  std::uint64_t keys_with_expiry() const override { return 0; }
+
+  void persist() { persistent_ = now_; }
+
+  std::uint32_t refusals = 0;  // puts that find no room
+  bool full = false;           // waiting for room does not help
+  bool automatic = true;       // everything is persistent at once
+
+ private:
+  struct Entry {
+    std::string value;
+    Expiry expires = 0;
+  };
+
+  Runtime& runtime_;
+  std::map<std::string, Entry> entries_;
+  Mark now_ = 0;
+  Mark persistent_ = 0;
+};
+
+}  // namespace remora::resp

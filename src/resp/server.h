@@ -1,0 +1,132 @@
+// Server: any Redis client reaches the store of this process, by TCP.
+//
+// One thread, the loop's; the runtime and the store outlive it. It is a poller of its loop with one
+// epoll descriptor, at which the loop sleeps. In a turn it reads once from every connection that
+// has something, runs all requests that are whole, and writes once. A connection costs some hundred
+// bytes while it is idle: what it sent is read to a buffer that all share, and only what is not
+// whole is kept.
+//
+// Durability. `asynchronous`: a reply to a write says that it is visible; the store makes it
+// persistent by itself, and WAITAOF waits for that. `persistent`: replies to writes, and what the
+// same client asked for after them, leave when the writes are persistent; one group commit serves
+// all. Nobody waits for the writes of another.
+//
+// A client that reads none of its replies is not read from any more, and in the end cut off; so is
+// one that sends what is no request. Half a request stops nobody.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kv/local_store.h"
+#include "resp/command.h"
+#include "resp/connection.h"
+#include "resp/output.h"
+#include "runtime/flows.h"
+#include "runtime/poller.h"
+#include "runtime/runtime.h"
+
+namespace remora::resp {
+
+enum class Durability : std::uint8_t { asynchronous, persistent };
+
+struct RespOptions {
+  std::string host = "127.0.0.1";  // an address, not a name
+  std::uint16_t port = 6379;       // 0: one that is free
+  std::string password = {};       // of the user "default"; empty: none is needed
+  // Instead of the password: who may come in.
+  std::function<bool(std::string_view user, std::string_view password)> authenticator = {};
+  std::uint32_t most_clients = 10'000;
+  Durability durability = Durability::asynchronous;
+};
+
+class Server final : public Poller {
+ public:
+  // Listens. Fails with what is wrong: the address, the port.
+  static Result<std::unique_ptr<Server>> open(Runtime& runtime, kv::LocalStore& store,
+                                              const RespOptions& options);
+  // Closes every connection.
+  ~Server() override;
+
+  std::uint16_t port() const { return settings_.port; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // Looks after clients that wait for a time.
+  class Clock final : public Timer {
+   public:
+    explicit Clock(Server& server) : server_(server) {}
+    void expire() override { server_.end_waits(); }
+
+   private:
+    Server& server_;
+  };
+
+  Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& options);
+  Status listen(const RespOptions& options);
+
+  bool poll() override;
+  int wake_fd() const override { return epoll_; }
+  bool arm_wake() override;
+  bool wants_spin() const override { return false; }
+
+  void accept_some();
+  void add(int descriptor, std::string peer);
+  void reject(int descriptor);
+  void close(Connection& connection);
+  void bury();
+
+  // server_serve.cpp: one connection.
+  void serve(Connection& connection, std::uint32_t events);
+  void read(Connection& connection);
+  // Runs the requests in `bytes` and returns how many bytes they had.
+  std::size_t run(Connection& connection, std::string_view bytes);
+  void keep_rest(Connection& connection, std::string_view rest);
+  void go_on(Connection& connection);
+  bool send(Connection& connection);
+  void send_borrowed(Connection& connection);
+  bool write_now(Connection& connection, std::string_view text, std::size_t& sent);
+  void watch(Connection& connection);
+
+  // server_waits.cpp: what connections wait for.
+  void hold(Connection& connection, std::size_t from);
+  void release_held();
+  Task<void> commit();
+  Task<void> make_persistent(kv::LocalStore::Mark mark);
+  Task<void> make_room();
+  void wait_for_room(Connection& connection);
+  void wait_for_persistence(Connection& connection);
+  std::uint64_t next_end_ns() const;
+  void end_waits();
+  void answer_wait(Connection& connection, bool is_persistent);
+
+  Runtime& runtime_;
+  kv::LocalStore& store_;
+  Settings settings_;
+  Counters counters_;
+  Executor executor_;
+  int listener_ = -1;
+  int epoll_ = -1;
+  bool look_ = true;         // something may be ready
+  std::uint32_t turns_ = 0;  // since the last look
+  std::uint64_t last_id_ = 0;
+  std::unique_ptr<char[]> input_;
+  Output out_;  // of the connection that is served
+  Parser parser_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::vector<std::unique_ptr<Connection>> graves_;
+  std::vector<Connection*> holding_;   // replies
+  std::vector<Connection*> roomless_;  // wait for room
+  std::vector<Connection*> waiting_;   // wait for persistence
+  bool again_ = false;                 // requests were left, for the size of the replies alone
+  bool committing_ = false;
+  bool making_room_ = false;
+  Clock clock_{*this};
+  Flows flows_;
+};
+
+}  // namespace remora::resp

@@ -1,0 +1,263 @@
+// One connection: reading, running, writing.
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "resp/server.h"
+
+namespace remora::resp {
+
+void Server::serve(Connection& connection, std::uint32_t events) {
+  if ((events & EPOLLOUT) != 0) {
+    if (!send(connection)) {
+      return;
+    }
+    if (!connection.in.empty() && connection.pause == Connection::Pause::none) {
+      go_on(connection);
+      return;
+    }
+  }
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+    read(connection);
+  } else {
+    watch(connection);
+  }
+}
+
+// What is not whole is kept with the connection, and the rest of it is read to where it belongs.
+void Server::read(Connection& connection) {
+  std::string& in = connection.in;
+  const bool is_kept = !in.empty();
+  char* to = input_.get();
+  std::size_t room = limits::read_bytes;
+  const std::size_t before = in.size();
+  if (is_kept) {
+    const std::size_t wanted = connection.parser.wanted();
+    room = std::clamp(wanted > before ? wanted - before : 0, limits::read_bytes,
+                      std::max(limits::read_bytes, before));
+    in.resize(before + room);
+    to = in.data() + before;
+  }
+  const ssize_t got = ::recv(connection.descriptor, to, room, 0);
+  if (is_kept) {
+    in.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  if (got <= 0) {
+    if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+      close(connection);
+    }
+    return;
+  }
+  counters_.bytes_in += static_cast<std::uint64_t>(got);
+  if (connection.pause != Connection::Pause::none) {
+    // It hung up, or sends while it waits; what it sends is for later.
+    if (!is_kept) {
+      in.assign(to, static_cast<std::size_t>(got));
+    }
+    watch(connection);
+    return;
+  }
+  if (is_kept) {
+    go_on(connection);
+    return;
+  }
+  const std::string_view bytes(to, static_cast<std::size_t>(got));
+  const std::size_t done = run(connection, bytes);
+  if (connection.dead) {
+    return;
+  }
+  keep_rest(connection, bytes.substr(done));
+  if (send(connection) && again_) {
+    go_on(connection);
+  }
+}
+
+// Requests of bytes that the connection keeps.
+void Server::go_on(Connection& connection) {
+  do {
+    const std::size_t done = run(connection, connection.in);
+    if (connection.dead) {
+      return;
+    }
+    if (done == connection.in.size() && connection.in.capacity() > limits::kept_buffer_bytes) {
+      connection.in = std::string();
+    } else if (done != 0) {
+      connection.in.erase(0, done);
+    }
+  } while (send(connection) && again_ && !connection.is_choked());
+}
+
+void Server::keep_rest(Connection& connection, std::string_view rest) {
+  if (!rest.empty()) {
+    connection.in.assign(rest);
+  }
+}
+
+std::size_t Server::run(Connection& connection, std::string_view bytes) {
+  // A request that is whole at once needs no parser of its own.
+  Parser& parser = connection.in.empty() ? parser_ : connection.parser;
+  std::size_t done = 0;
+  again_ = false;
+  while (done < bytes.size() && !connection.session.closing) {
+    if (connection.is_choked() || out_.size() > limits::output_pause_bytes) {
+      again_ = true;
+      break;
+    }
+    const Parser::Step step = parser.next(bytes.substr(done), !connection.session.authenticated);
+    if (step == Parser::Step::more) {
+      break;
+    }
+    if (step == Parser::Step::error) {
+      ++counters_.errors;
+      out_.error("ERR " + parser.error());
+      connection.session.closing = true;
+      done = bytes.size();
+      break;
+    }
+    if (!parser.args().empty()) {
+      const std::size_t from = out_.size();
+      const kv::LocalStore::Mark before = store_.now();
+      const Done outcome =
+          executor_.execute(connection.session, parser.args(), out_, connection.full);
+      if (outcome == Done::no_room) {
+        parser.reset();
+        wait_for_room(connection);
+        break;
+      }
+      connection.full = false;
+      if (!out_.borrowed().empty()) {
+        send_borrowed(connection);
+      }
+      if (settings_.persistent && store_.now() != before) {
+        hold(connection, from);
+      }
+      if (outcome == Done::waits) {
+        done += parser.size();
+        wait_for_persistence(connection);
+        break;
+      }
+    }
+    done += parser.size();
+  }
+  if (&parser == &parser_) {
+    if (parser_.is_inside()) {
+      connection.parser = parser_;  // it goes on with the bytes that are kept
+    } else {
+      connection.parser.reset();
+    }
+    parser_.reset();
+  }
+  if (out_.overflown()) {
+    out_.forgive();
+    out_.clear();
+    close(connection);
+  }
+  return done;
+}
+
+// --- Writing ---
+
+bool Server::write_now(Connection& connection, std::string_view text, std::size_t& sent) {
+  while (sent < text.size()) {
+    const ssize_t count =
+        ::send(connection.descriptor, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (count < 0) {
+      return errno == EAGAIN || errno == EINTR;
+    }
+    sent += static_cast<std::size_t>(count);
+    counters_.bytes_out += static_cast<std::uint64_t>(count);
+    if (sent < text.size()) {
+      break;  // the socket is full
+    }
+  }
+  return true;
+}
+
+// A large value leaves from where it lies. What the socket does not take is copied.
+void Server::send_borrowed(Connection& connection) {
+  const std::string_view value = out_.borrowed();
+  std::size_t sent = 0;
+  if (connection.out.empty() && connection.holds.empty()) {
+    std::array<iovec, 3> pieces = {
+        iovec{const_cast<char*>(out_.text().data()), out_.size()},
+        iovec{const_cast<char*>(value.data()), value.size()},
+        iovec{const_cast<char*>("\r\n"), 2},
+    };
+    msghdr message = {};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    const ssize_t count = ::sendmsg(connection.descriptor, &message, MSG_NOSIGNAL);
+    sent = count < 0 ? 0 : static_cast<std::size_t>(count);
+    counters_.bytes_out += sent;
+  }
+  for (const std::string_view piece : {out_.text(), value, std::string_view("\r\n")}) {
+    const std::size_t skipped = std::min(sent, piece.size());
+    connection.out.append(piece.substr(skipped));
+    sent -= skipped;
+  }
+  out_.clear();
+}
+
+// False when the connection is gone.
+bool Server::send(Connection& connection) {
+  bool alive = true;
+  if (connection.out.empty() && connection.holds.empty()) {
+    std::size_t sent = 0;
+    alive = write_now(connection, out_.text(), sent);
+    if (sent < out_.size()) {
+      connection.out.assign(out_.text().substr(sent));
+    }
+  } else {
+    connection.out.append(out_.text());
+    const std::string_view text = std::string_view(connection.out).substr(0, connection.sendable());
+    alive = write_now(connection, text, connection.sent);
+    if (connection.sent == connection.out.size()) {
+      connection.gone += connection.sent;
+      connection.sent = 0;
+      if (connection.out.capacity() > limits::kept_buffer_bytes) {
+        connection.out = std::string();
+      } else {
+        connection.out.clear();
+      }
+    } else if (connection.sent > limits::output_pause_bytes) {
+      connection.gone += connection.sent;
+      connection.out.erase(0, connection.sent);
+      connection.sent = 0;
+    }
+  }
+  out_.clear();
+  out_.shrink();
+  if (!alive || connection.out.size() - connection.sent > limits::output_bytes ||
+      (connection.session.closing && connection.out.empty())) {
+    close(connection);
+    return false;
+  }
+  watch(connection);
+  return true;
+}
+
+// Readable while it may be read from, writable while something can be sent.
+void Server::watch(Connection& connection) {
+  const bool reads = connection.pause == Connection::Pause::none && !connection.is_choked() &&
+                     !connection.session.closing;
+  const bool writes = connection.sent < connection.sendable();
+  const std::uint32_t wanted = (reads ? EPOLLIN : 0u) | (writes ? EPOLLOUT : 0u);
+  if (wanted == connection.watched) [[likely]] {
+    return;
+  }
+  epoll_event event = {};
+  event.events = wanted;
+  event.data.ptr = &connection;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.descriptor, &event) != 0) {
+    close(connection);
+    return;
+  }
+  connection.watched = wanted;
+}
+
+}  // namespace remora::resp

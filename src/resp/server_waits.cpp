@@ -1,0 +1,145 @@
+// What connections wait for: that their writes are persistent, that there is room, that a time has
+// come.
+#include <algorithm>
+#include <utility>
+
+#include "resp/server.h"
+
+namespace remora::resp {
+
+using Pause = Connection::Pause;
+
+// --- Replies that wait for their writes ---
+
+// From this byte of the replies on, nothing leaves before the last change is persistent.
+void Server::hold(Connection& connection, std::size_t from) {
+  if (store_.persistent_now() >= store_.now()) {
+    return;
+  }
+  if (connection.holds.empty()) {
+    holding_.push_back(&connection);
+  }
+  connection.holds.push_back({connection.gone + connection.out.size() + from, store_.now()});
+}
+
+void Server::release_held() {
+  const kv::LocalStore::Mark persistent = store_.persistent_now();
+  for (Connection* connection : std::exchange(holding_, {})) {
+    std::vector<Connection::Hold>& holds = connection->holds;
+    const auto first = std::ranges::find_if(
+        holds, [&](const Connection::Hold& hold) { return hold.mark > persistent; });
+    const bool some_go = first != holds.begin();
+    holds.erase(holds.begin(), first);
+    if (!holds.empty()) {
+      holding_.push_back(connection);
+    }
+    if (some_go && send(*connection) && !connection->in.empty() &&
+        connection->pause == Pause::none) {
+      go_on(*connection);
+    }
+  }
+  if (!holding_.empty() && !committing_) {
+    committing_ = true;
+    flows_.keep(commit());
+  }
+}
+
+Task<void> Server::commit() {
+  while (!holding_.empty()) {
+    const Status status = co_await store_.persistent(store_.now());
+    if (!status.ok()) {
+      // Nobody can be told that a write is persistent.
+      while (!holding_.empty()) {
+        close(*holding_.back());
+      }
+      break;
+    }
+    release_held();
+    bury();
+  }
+  committing_ = false;
+}
+
+// --- Room ---
+
+void Server::wait_for_room(Connection& connection) {
+  connection.pause = Pause::room;
+  roomless_.push_back(&connection);
+  if (!making_room_) {
+    making_room_ = true;
+    flows_.keep(make_room());
+  }
+}
+
+Task<void> Server::make_room() {
+  while (!roomless_.empty()) {
+    const bool is_full = !(co_await store_.room()).ok();
+    for (Connection* connection : std::exchange(roomless_, {})) {
+      connection->pause = Pause::none;
+      connection->full = is_full;
+      go_on(*connection);
+    }
+    bury();
+    co_await runtime_.yield();
+  }
+  making_room_ = false;
+}
+
+// --- WAITAOF ---
+
+void Server::wait_for_persistence(Connection& connection) {
+  connection.pause = Pause::persistence;
+  connection.wait = executor_.wait();
+  connection.wait_end_ns = connection.wait.timeout_ms == 0
+                               ? never_ns
+                               : runtime_.after(connection.wait.timeout_ms * 1'000'000);
+  waiting_.push_back(&connection);
+  if (connection.wait.local != 0) {
+    flows_.keep(make_persistent(connection.wait.mark));
+  }
+  runtime_.arm(clock_, std::min(connection.wait_end_ns, next_end_ns()));
+}
+
+Task<void> Server::make_persistent(kv::LocalStore::Mark mark) {
+  co_await runtime_.yield();  // the connection is in the middle of its requests
+  (void)co_await store_.persistent(mark);
+  end_waits();
+}
+
+std::uint64_t Server::next_end_ns() const {
+  std::uint64_t end_ns = never_ns;
+  for (const Connection* connection : waiting_) {
+    end_ns = std::min(end_ns, connection->wait_end_ns);
+  }
+  return end_ns;
+}
+
+void Server::end_waits() {
+  const std::uint64_t now_ns = runtime_.now_ns();
+  for (Connection* connection : std::vector<Connection*>(waiting_)) {
+    const bool is_persistent = store_.persistent_now() >= connection->wait.mark;
+    const bool is_served =
+        (connection->wait.local == 0 || is_persistent) && connection->wait.replicas == 0;
+    if (is_served || now_ns >= connection->wait_end_ns) {
+      std::erase(waiting_, connection);
+      answer_wait(*connection, is_persistent);
+    }
+  }
+  bury();
+  runtime_.arm(clock_, next_end_ns());
+}
+
+void Server::answer_wait(Connection& connection, bool is_persistent) {
+  connection.pause = Pause::none;
+  out_.array(2);
+  out_.integer(is_persistent ? 1 : 0);
+  out_.integer(0);
+  if (!send(connection)) {
+    return;
+  }
+  if (!connection.in.empty()) {
+    go_on(connection);
+  }
+}
+
+}  // namespace remora::resp
