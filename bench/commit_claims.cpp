@@ -23,7 +23,7 @@ std::uint64_t file_bytes(const MicroOptions& options) {
 
 // Alone, a waiter pays for its own msync and little more. A crowd shares: those who come while a
 // sync runs wait for the next one, so that a persist takes up to two syncs.
-double target_ratio(std::uint64_t threads) {
+double commit_target_ratio(std::uint64_t threads) {
   return threads == 1 ? 1.1 : 2.0;
 }
 
@@ -110,7 +110,7 @@ Wording shared_wording(std::uint64_t threads) {
                        : fmt::format("one thread: 64 B to each of {} random mapped pages + one "
                                      "msync, for each page",
                                      threads),
-          target_ratio(threads)};
+          commit_target_ratio(threads)};
 }
 
 Wording written_wording(std::uint64_t threads) {

@@ -11,8 +11,8 @@
 namespace remora::bench {
 namespace {
 
-constexpr std::array<std::size_t, 6> sizes = {64, 256, 1024, 4096, 16384, 65536};
-constexpr double target_ratio = 1.05;
+constexpr std::array<std::size_t, 6> crc_sizes = {64, 256, 1024, 4096, 16384, 65536};
+constexpr double crc_target_ratio = 1.05;
 constexpr std::size_t target_from_bytes = 4096;
 
 // Each checksum is the seed of the next, so that none can begin before the one ahead of it is
@@ -39,7 +39,7 @@ Claim measure_size(std::vector<std::byte>& buffer, std::size_t size_bytes, const
                "ISA-L's crc32_iscsi", std::nullopt},
               series[0], series[1]);
   if (size_bytes >= target_from_bytes) {
-    claim.wording.target_ratio = target_ratio;
+    claim.wording.target_ratio = crc_target_ratio;
   }
   claim.beside.emplace_back("gb_per_s", static_cast<double>(size_bytes) / claim.obtained_ns.median);
   return claim;
@@ -48,12 +48,12 @@ Claim measure_size(std::vector<std::byte>& buffer, std::size_t size_bytes, const
 }  // namespace
 
 Result<Claims> measure_crc(const MicroOptions& options) {
-  std::vector<std::byte> buffer(sizes.back());
+  std::vector<std::byte> buffer(crc_sizes.back());
   for (std::size_t i = 0; i < buffer.size(); ++i) {
     buffer[i] = static_cast<std::byte>(i * 131 >> 3);
   }
   Claims claims;
-  for (std::size_t size_bytes : sizes) {
+  for (std::size_t size_bytes : crc_sizes) {
     claims.push_back(measure_size(buffer, size_bytes, memory_plan(options)));
   }
   return claims;

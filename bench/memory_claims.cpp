@@ -18,19 +18,19 @@
 namespace remora::bench {
 namespace {
 
-constexpr std::array<std::size_t, 4> sizes = {64, 1024, 4096, 65536};
-constexpr double target_ratio = 1.1;
+constexpr std::array<std::size_t, 4> memory_sizes = {64, 1024, 4096, 65536};
+constexpr double memory_target_ratio = 1.1;
 
 // Many times the caches of one core (usually 1 or 2 MiB), so that a target is cold when the walk
 // comes round to it again, but for a cache that cores share.
 constexpr std::size_t area_bytes = std::size_t{64} << 20;
 
-static_assert(std::has_single_bit(area_bytes) && std::ranges::all_of(sizes, [](std::size_t size) {
-                return std::has_single_bit(size);
-              }));
+static_assert(std::has_single_bit(area_bytes) &&
+              std::ranges::all_of(memory_sizes,
+                                  [](std::size_t size) { return std::has_single_bit(size); }));
 
 struct Source {
-  alignas(cache_line_bytes) std::array<std::byte, sizes.back()> bytes;
+  alignas(cache_line_bytes) std::array<std::byte, memory_sizes.back()> bytes;
 };
 
 template <typename Operation>
@@ -99,13 +99,13 @@ Result<Claims> measure_sizes(const MicroOptions& options, std::string_view group
   const auto source = std::make_unique<Source>();
   source->bytes.fill(std::byte{0x5a});
   Claims claims;
-  for (std::size_t size_bytes : sizes) {
+  for (std::size_t size_bytes : memory_sizes) {
     const ConstBytes from(source->bytes.data(), size_bytes);
     Wording wording{
         fmt::format("{}/{}", group, size_bytes),
         fmt::format("{} {} costs what bare instructions cost", verb, format_size(size_bytes)),
         {},
-        target_ratio};
+        memory_target_ratio};
     claims.push_back(
         against_bare(std::move(wording), region.bytes(), from, bare, memory_plan(options),
                      [&region, from, operation](std::byte* to) { operation(region, to, from); }));

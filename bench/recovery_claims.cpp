@@ -20,7 +20,7 @@ constexpr std::array<std::uint64_t, 3> object_counts = {1'000, 10'000, 100'000};
 constexpr std::uint64_t object_bytes = 256;
 constexpr std::uint64_t small_pool_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t large_pool_bytes = std::uint64_t{4} << 30;
-constexpr double target_ratio = 1.5;
+constexpr double recovery_target_ratio = 1.5;
 
 // A pool in memory that has no name and takes only the pages that were touched. It is opened by the
 // path of its descriptor.
@@ -113,7 +113,7 @@ Claim by_size(std::uint64_t objects, std::span<const double> large, std::span<co
                fmt::format("opening a pool of {} with {} objects does not pay for its size",
                            format_size(large_pool_bytes), objects),
                fmt::format("the same objects in a pool of {}", format_size(small_pool_bytes)),
-               target_ratio},
+               recovery_target_ratio},
               large, small);
   claim.beside.emplace_back("ns_per_object",
                             claim.obtained_ns.median / static_cast<double>(objects));
@@ -127,7 +127,7 @@ Claim by_objects(std::uint64_t objects, std::span<const double> many, std::span<
   }
   return compare({fmt::format("recovery-growth/{}", objects),
                   fmt::format("opening {} objects costs no more than in proportion", objects),
-                  "ten times what a tenth of the objects cost", target_ratio},
+                  "ten times what a tenth of the objects cost", recovery_target_ratio},
                  many, ten_times);
 }
 

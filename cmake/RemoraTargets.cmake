@@ -18,7 +18,9 @@ function(remora_layer name)
   endif()
 endfunction()
 
-# remora_test(NAME SOURCES ... USES ...): a GoogleTest program, each of its cases known to ctest.
+# remora_test(NAME SOURCES ... USES ...): a GoogleTest program that ctest runs. One that takes more
+# than ten seconds under some preset is given a COST, its seconds under the slowest: ctest starts the
+# costliest first, so that no core idles while the last one ends.
 function(remora_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

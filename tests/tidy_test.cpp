@@ -32,6 +32,15 @@ void report(const std::vector<Finding>& findings) {
   }
 }
 
+std::string name_in_tree(const fs::path& file) {
+  return fs::weakly_canonical(file).lexically_relative(root).generic_string();
+}
+
+std::string content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::set<std::string> compiled_files() {
   std::set<std::string> compiled;
   std::ifstream in(build_folder / "compile_commands.json");
@@ -41,8 +50,13 @@ std::set<std::string> compiled_files() {
     return compiled;
   }
   for (const nlohmann::json& command : nlohmann::json::parse(in)) {
-    const fs::path file = fs::weakly_canonical(command.at("file").get<std::string>());
-    compiled.insert(file.lexically_relative(root).generic_string());
+    const fs::path file = command.at("file").get<std::string>();
+    compiled.insert(name_in_tree(file));
+    if (file.parent_path().filename() == "Unity") {
+      for (const std::string& part : merged_files(content_of(file))) {
+        compiled.insert(name_in_tree(part));
+      }
+    }
   }
   return compiled;
 }

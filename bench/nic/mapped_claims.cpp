@@ -11,7 +11,7 @@
 namespace remora::bench {
 namespace {
 
-constexpr std::size_t sizes[] = {64, 4096, 65536};
+constexpr std::size_t mapped_sizes[] = {64, 4096, 65536};
 constexpr double persist_target_ratio = 1.3;
 constexpr double rate_target_ratio = 2.0;
 
@@ -116,7 +116,7 @@ Result<Claim> measure_rate(Cast& cast, Contender& mapped) {
 
 Claims skip_all(const std::string& since) {
   Claims claims;
-  for (const std::size_t size_bytes : sizes) {
+  for (const std::size_t size_bytes : mapped_sizes) {
     claims.push_back(skip(copy_wording(Verb::write, size_bytes), since));
     claims.push_back(skip(copy_wording(Verb::read, size_bytes), since));
     claims.push_back(skip(persist_wording(size_bytes), since));
@@ -134,7 +134,7 @@ Result<Claims> measure_mapped(Cast& cast) {
   }
   Contender& mapped = **got;
   std::vector<Result<Claim>> measured;
-  for (const std::size_t size_bytes : sizes) {
+  for (const std::size_t size_bytes : mapped_sizes) {
     measured.push_back(measure_copy(cast, mapped, Verb::write, size_bytes));
     measured.push_back(measure_copy(cast, mapped, Verb::read, size_bytes));
     measured.push_back(measure_persist(cast, mapped, size_bytes));

@@ -8,18 +8,19 @@
 namespace remora::bench {
 namespace {
 
-constexpr std::size_t sizes[] = {64, 4096, 65536};
+constexpr std::size_t peer_sizes[] = {64, 4096, 65536};
 constexpr Role ours[] = {Role::ring, Role::mapped};
 constexpr Role theirs[] = {Role::libfabric_shm, Role::ucx_cma};
 
-struct Aspect {
+struct PeerAspect {
   const char* name;
   std::size_t depth;
 };
-constexpr Aspect aspects[] = {{"latency", 1}, {"rate", most_depth}};
+constexpr PeerAspect peer_aspects[] = {{"latency", 1}, {"rate", most_depth}};
 
 // Ahead: not slower.
-Wording wording_of(Role our, Role their, Verb verb, std::size_t size_bytes, const Aspect& aspect) {
+Wording wording_of(Role our, Role their, Verb verb, std::size_t size_bytes,
+                   const PeerAspect& aspect) {
   const bool write = verb == Verb::write;
   return {fmt::format("{}-{}-{}-beside-{}/{}", to_string(our), write ? "write" : "read",
                       aspect.name, to_string(their), size_bytes),
@@ -51,7 +52,7 @@ Attendance gather(Cast& cast, const Shape& shape) {
   return attendance;
 }
 
-Status measure_aspect(Cast& cast, Verb verb, std::size_t size_bytes, const Aspect& aspect,
+Status measure_aspect(Cast& cast, Verb verb, std::size_t size_bytes, const PeerAspect& aspect,
                       Claims& claims) {
   const Attendance attendance = gather(cast, {verb, size_bytes, aspect.depth, false});
   Result<Stage::Series> series = cast.stage().measure(attendance.sides, cast.plan());
@@ -82,8 +83,8 @@ Result<Claims> measure_peers(Cast& cast) {
   }
   Claims claims;
   for (const Verb verb : {Verb::write, Verb::read}) {
-    for (const std::size_t size_bytes : sizes) {
-      for (const Aspect& aspect : aspects) {
+    for (const std::size_t size_bytes : peer_sizes) {
+      for (const PeerAspect& aspect : peer_aspects) {
         if (Status status = measure_aspect(cast, verb, size_bytes, aspect, claims); !status.ok()) {
           return status;
         }

@@ -6,15 +6,15 @@
 namespace remora::bench {
 namespace {
 
-constexpr std::size_t sizes[] = {64, 4096};
+constexpr std::size_t ring_sizes[] = {64, 4096};
 
-struct Aspect {
+struct RingAspect {
   const char* name;
   const char* says;
   std::size_t depth;
   double target_ratio;
 };
-constexpr Aspect aspects[] = {
+constexpr RingAspect ring_aspects[] = {
     {"latency", "A WRITE of {} on ring takes at most twice the ideal round trip", 1, 2.0},
     {"rate", "With 32 in flight, WRITEs of {} on ring reach a fifth of the ideal rate", 32, 5.0},
 };
@@ -28,8 +28,8 @@ Result<Claims> measure_ring(Cast& cast) {
     return ring.ok() ? ideal.status() : ring.status();
   }
   Claims claims;
-  for (const std::size_t size_bytes : sizes) {
-    for (const Aspect& aspect : aspects) {
+  for (const std::size_t size_bytes : ring_sizes) {
+    for (const RingAspect& aspect : ring_aspects) {
       const Shape shape{Verb::write, size_bytes, aspect.depth, false};
       Result<Stage::Series> series = cast.stage().measure(
           {cast.stage().side(**ring, shape), cast.stage().side(**ideal, shape)}, cast.plan());

@@ -22,23 +22,6 @@ std::string_view text_of(ConstBytes key) {
   return {reinterpret_cast<const char*>(key.data()), key.size()};
 }
 
-// Keeps the keys that a scan is given, one behind the other.
-class Keep final : public kv::ScanSink {
- public:
-  Keep(std::vector<std::byte>& bytes, std::vector<std::size_t>& ends) : bytes_(bytes), ends_(ends) {
-    bytes_.clear();
-    ends_.clear();
-  }
-  void key(ConstBytes key) override {
-    bytes_.insert(bytes_.end(), key.begin(), key.end());
-    ends_.push_back(bytes_.size());
-  }
-
- private:
-  std::vector<std::byte>& bytes_;
-  std::vector<std::size_t>& ends_;
-};
-
 Status check_value(ConstBytes key, ConstBytes value) {
   if (value.size() < smallest_value_bytes) {
     return {};
@@ -54,6 +37,24 @@ Status check_value(ConstBytes key, ConstBytes value) {
 }
 
 }  // namespace
+
+// Keeps the keys that a scan is given, one behind the other.
+class ClientRun::ScannedKeys final : public kv::ScanSink {
+ public:
+  ScannedKeys(std::vector<std::byte>& bytes, std::vector<std::size_t>& ends)
+      : bytes_(bytes), ends_(ends) {
+    bytes_.clear();
+    ends_.clear();
+  }
+  void key(ConstBytes key) override {
+    bytes_.insert(bytes_.end(), key.begin(), key.end());
+    ends_.push_back(bytes_.size());
+  }
+
+ private:
+  std::vector<std::byte>& bytes_;
+  std::vector<std::size_t>& ends_;
+};
 
 ClientRun::ClientRun(const Host& host, kv::StoreClient& store, const workload::Plan& plan,
                      workload::Inserts& inserts, workload::Meter& meter,
@@ -222,7 +223,7 @@ Task<ClientRun::Outcome> ClientRun::read(ConstBytes key, Worker& worker) {
 
 Task<ClientRun::Outcome> ClientRun::scan(std::uint32_t records, Worker& worker) {
   Outcome outcome;
-  Keep keys(worker.scanned, worker.scanned_ends);
+  ScannedKeys keys(worker.scanned, worker.scanned_ends);
   bool from_the_start = cursor_ == 0;
   do {
     const Result<kv::ScanCursor> next =

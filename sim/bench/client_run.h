@@ -54,6 +54,7 @@ class ClientRun {
   const Status& first_failure() const { return first_failure_; }
 
  private:
+  class ScannedKeys;
   // What one flow uses.
   struct Worker {
     workload::KeyBuffer key_buffer;

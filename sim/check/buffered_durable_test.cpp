@@ -10,7 +10,7 @@ namespace {
 
 using testing::IsEmpty;
 
-bool accepts(const Story& story) {
+bool is_buffered_durable(const Story& story) {
   const Verdict verdict = buffered_durable(story.history());
   EXPECT_THAT(verdict.undecided, IsEmpty());
   return verdict.passed();
@@ -26,7 +26,7 @@ TEST(BufferedDurable, accepts_any_earlier_point_since_the_last_persistent_write)
     story.get(2, 4);
     story.cut();
     story.get(2, survived);
-    EXPECT_EQ(accepts(story), survived >= 2) << survived;
+    EXPECT_EQ(is_buffered_durable(story), survived >= 2) << survived;
   }
 }
 
@@ -36,7 +36,7 @@ TEST(BufferedDurable, accepts_the_loss_of_everything_when_nothing_was_promised) 
   story.get(2, 1);
   story.cut();
   story.get_nothing(2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_stale_read_before_the_cut) {
@@ -46,7 +46,7 @@ TEST(BufferedDurable, rejects_a_stale_read_before_the_cut) {
   story.get(2, 1);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_recovered_value_that_changes_by_itself) {
@@ -56,7 +56,7 @@ TEST(BufferedDurable, rejects_a_recovered_value_that_changes_by_itself) {
   story.cut();
   story.get(2, 1);
   story.get(2, 2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_second_cut_that_goes_behind_the_first) {
@@ -67,7 +67,7 @@ TEST(BufferedDurable, rejects_a_second_cut_that_goes_behind_the_first) {
   story.get(2, 2);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_lost_value_that_a_second_cut_brings_back) {
@@ -78,7 +78,7 @@ TEST(BufferedDurable, rejects_a_lost_value_that_a_second_cut_brings_back) {
   story.get(2, 1);
   story.cut();
   story.get(2, 2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_the_loss_of_what_was_flushed) {
@@ -87,7 +87,7 @@ TEST(BufferedDurable, rejects_the_loss_of_what_was_flushed) {
   story.flushed(story.put_visible(1, 2));
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_the_loss_of_what_is_acknowledged_as_persistent_after_the_cut) {
@@ -95,9 +95,9 @@ TEST(BufferedDurable, rejects_the_loss_of_what_is_acknowledged_as_persistent_aft
   const auto put = story.put_visible(1, 1);
   story.cut_server();
   story.get_nothing(2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_buffered_durable(story));
   story.flushed(put);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_value_that_came_back_after_its_persistent_del) {
@@ -106,7 +106,7 @@ TEST(BufferedDurable, rejects_a_value_that_came_back_after_its_persistent_del) {
   story.del(1);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, accepts_a_value_that_came_back_after_a_del_that_was_only_visible) {
@@ -116,7 +116,7 @@ TEST(BufferedDurable, accepts_a_value_that_came_back_after_a_del_that_was_only_v
   story.get_nothing(2);
   story.cut();
   story.get(2, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, accepts_a_pending_put_that_was_lost_and_took_effect_again) {
@@ -129,7 +129,7 @@ TEST(BufferedDurable, accepts_a_pending_put_that_was_lost_and_took_effect_again)
   story.get(3, 2);
   story.visible(put);
   story.get(3, 2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, accepts_a_lost_and_repeated_put_above_a_persistent_one_that_nobody_read) {
@@ -143,7 +143,7 @@ TEST(BufferedDurable, accepts_a_lost_and_repeated_put_above_a_persistent_one_tha
   story.get(3, 3);
   story.get(3, 2);
   story.visible(repeated);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_an_acknowledgement_of_what_was_lost_and_not_repeated) {
@@ -155,7 +155,7 @@ TEST(BufferedDurable, rejects_an_acknowledgement_of_what_was_lost_and_not_repeat
   story.get(3, 1);
   story.visible(put);
   story.get(3, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_put_that_survived_and_took_effect_again) {
@@ -167,7 +167,7 @@ TEST(BufferedDurable, rejects_a_put_that_survived_and_took_effect_again) {
   story.get(3, 3);
   story.get(3, 2);
   story.visible(put);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 TEST(BufferedDurable, rejects_a_dead_clients_put_that_was_lost_and_came_back) {
@@ -178,7 +178,7 @@ TEST(BufferedDurable, rejects_a_dead_clients_put_that_was_lost_and_came_back) {
   story.cut();
   story.get(3, 1);
   story.get(3, 2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_buffered_durable(story));
 }
 
 }  // namespace

@@ -13,14 +13,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-bool accepts(const Story& story) {
+bool is_durably_linearizable(const Story& story) {
   const Verdict verdict = durably_linearizable(story.history());
   EXPECT_THAT(verdict.undecided, IsEmpty());
   return verdict.passed();
 }
 
 TEST(DurablyLinearizable, accepts_an_empty_history) {
-  EXPECT_TRUE(accepts(Story()));
+  EXPECT_TRUE(is_durably_linearizable(Story()));
 }
 
 TEST(DurablyLinearizable, accepts_a_sequential_history) {
@@ -33,7 +33,7 @@ TEST(DurablyLinearizable, accepts_a_sequential_history) {
   story.get(2, 2);
   story.del(1);
   story.get_nothing(2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, accepts_overlapping_writes_in_either_order) {
@@ -44,9 +44,9 @@ TEST(DurablyLinearizable, accepts_overlapping_writes_in_either_order) {
     story.persistent(two);
     story.persistent(one);
     story.get(3, last);
-    EXPECT_TRUE(accepts(story));
+    EXPECT_TRUE(is_durably_linearizable(story));
     story.get(3, 3 - last);
-    EXPECT_FALSE(accepts(story));
+    EXPECT_FALSE(is_durably_linearizable(story));
   }
 }
 
@@ -71,7 +71,7 @@ TEST(DurablyLinearizable, rejects_a_read_that_goes_back) {
   story.get(2, 2);
   story.get(3, 1);
   story.persistent(put);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_a_lost_acknowledged_put) {
@@ -92,28 +92,28 @@ TEST(DurablyLinearizable, rejects_a_value_that_came_back_after_its_del) {
   story.del(1);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_a_value_that_nobody_wrote) {
   Story story;
   story.put(1, 1);
   story.get(2, 9);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_the_value_of_a_refused_put) {
   Story story;
   story.refuse(story.start_put(1, 1));
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_a_value_before_its_put) {
   Story story;
   story.get(2, 1);
   story.put(1, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, accepts_either_fate_of_a_put_pending_at_a_cut) {
@@ -123,9 +123,9 @@ TEST(DurablyLinearizable, accepts_either_fate_of_a_put_pending_at_a_cut) {
     story.start_put(1, 2);
     story.cut();
     story.get(2, survived);
-    EXPECT_TRUE(accepts(story));
+    EXPECT_TRUE(is_durably_linearizable(story));
     story.get(2, 3 - survived);
-    EXPECT_FALSE(accepts(story)) << "once decided, it stays";
+    EXPECT_FALSE(is_durably_linearizable(story)) << "once decided, it stays";
   }
 }
 
@@ -136,7 +136,7 @@ TEST(DurablyLinearizable, rejects_a_pending_put_seen_and_then_gone_after_a_cut) 
   story.get(2, 2);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_a_dead_clients_put_that_takes_effect_after_the_cut) {
@@ -146,7 +146,7 @@ TEST(DurablyLinearizable, rejects_a_dead_clients_put_that_takes_effect_after_the
   story.cut();
   story.put(2, 3);
   story.get(2, 2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, accepts_a_living_clients_put_that_takes_effect_after_the_cut) {
@@ -157,7 +157,7 @@ TEST(DurablyLinearizable, accepts_a_living_clients_put_that_takes_effect_after_t
   story.get(2, 1);
   story.get(2, 2);
   story.persistent(put);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_a_put_that_takes_effect_after_it_was_given_up) {
@@ -167,9 +167,9 @@ TEST(DurablyLinearizable, rejects_a_put_that_takes_effect_after_it_was_given_up)
   story.cut_server();
   story.give_up(put);
   story.get(2, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
   story.get(2, 2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, accepts_a_put_without_response_that_takes_effect_late) {
@@ -180,7 +180,7 @@ TEST(DurablyLinearizable, accepts_a_put_without_response_that_takes_effect_late)
   story.put(2, 3);
   story.get(2, 3);
   story.get(2, 2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_a_put_that_takes_effect_twice) {
@@ -191,7 +191,7 @@ TEST(DurablyLinearizable, rejects_a_put_that_takes_effect_twice) {
   story.cut_server();
   story.get(2, 1);
   story.persistent(put);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, accepts_the_loss_of_what_was_only_visible) {
@@ -201,7 +201,7 @@ TEST(DurablyLinearizable, accepts_the_loss_of_what_was_only_visible) {
   story.get(2, 2);
   story.cut();
   story.get(2, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_the_loss_of_what_was_flushed) {
@@ -210,14 +210,14 @@ TEST(DurablyLinearizable, rejects_the_loss_of_what_was_flushed) {
   story.flushed(story.put_visible(1, 2));
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, rejects_absence_that_no_del_explains) {
   Story story;
   story.put(1, 1);
   story.get_nothing(2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, holds_each_key_by_itself) {
@@ -238,7 +238,7 @@ TEST(DurablyLinearizable, is_undecided_beyond_its_budget) {
   for (ClientId client = 1; client <= 8; ++client) {
     story.get(9, client);
   }
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
   const Verdict verdict = durably_linearizable(story.history(), 2);
   EXPECT_FALSE(verdict.passed());
   EXPECT_THAT(verdict.violations, IsEmpty());
@@ -253,7 +253,7 @@ TEST(DurablyLinearizable, does_not_count_pending_puts_that_nobody_read) {
   }
   story.put(201, 201);
   story.get(202, 201);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_durably_linearizable(story));
 }
 
 TEST(DurablyLinearizable, is_undecided_when_too_much_is_open_at_once) {

@@ -16,7 +16,7 @@ constexpr MonotonicReads everywhere = {.across_clients = true, .across_cuts = tr
 constexpr MonotonicReads each_client = {.across_clients = false, .across_cuts = true};
 constexpr MonotonicReads between_cuts = {.across_clients = true, .across_cuts = false};
 
-bool accepts(const Story& story, const MonotonicReads& setting = everywhere) {
+bool is_monotonic(const Story& story, const MonotonicReads& setting = everywhere) {
   return monotonic_reads(story.history(), setting).passed();
 }
 
@@ -30,7 +30,7 @@ TEST(MonotonicReads, accepts_reads_that_go_forward) {
   story.get(2, 2);
   story.del(1);
   story.get_nothing(2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, accepts_stale_reads_that_do_not_step_back) {
@@ -40,7 +40,7 @@ TEST(MonotonicReads, accepts_stale_reads_that_do_not_step_back) {
   story.get(2, 1);
   story.get(2, 1);
   story.get(2, 2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, rejects_a_step_back) {
@@ -62,8 +62,8 @@ TEST(MonotonicReads, rejects_a_step_back_between_clients_if_told_so) {
   story.put(1, 2);
   story.get(2, 2);
   story.get(3, 1);
-  EXPECT_FALSE(accepts(story, everywhere));
-  EXPECT_TRUE(accepts(story, each_client));
+  EXPECT_FALSE(is_monotonic(story, everywhere));
+  EXPECT_TRUE(is_monotonic(story, each_client));
 }
 
 TEST(MonotonicReads, accepts_a_step_back_of_reads_that_overlap) {
@@ -73,7 +73,7 @@ TEST(MonotonicReads, accepts_a_step_back_of_reads_that_overlap) {
   story.put(1, 2);
   story.get(3, 2);
   story.returns(slow, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, accepts_either_order_of_overlapping_writes_but_not_both) {
@@ -84,10 +84,10 @@ TEST(MonotonicReads, accepts_either_order_of_overlapping_writes_but_not_both) {
   story.persistent(two);
   story.get(3, 2);
   story.get(3, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_monotonic(story));
   story.get(4, 2);
-  EXPECT_FALSE(accepts(story, everywhere));
-  EXPECT_TRUE(accepts(story, each_client));
+  EXPECT_FALSE(is_monotonic(story, everywhere));
+  EXPECT_TRUE(is_monotonic(story, each_client));
 }
 
 TEST(MonotonicReads, rejects_a_step_back_along_a_chain) {
@@ -102,7 +102,7 @@ TEST(MonotonicReads, rejects_a_step_back_along_a_chain) {
   const auto last = story.start_get(5);
   story.get(4, 3);
   story.returns(last, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, rejects_a_step_behind_what_was_seen_before_the_write) {
@@ -112,7 +112,7 @@ TEST(MonotonicReads, rejects_a_step_behind_what_was_seen_before_the_write) {
   story.put(2, 2);
   story.get(3, 2);
   story.get(3, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, rejects_a_value_that_came_back_after_its_del) {
@@ -122,7 +122,7 @@ TEST(MonotonicReads, rejects_a_value_that_came_back_after_its_del) {
   story.del(1);
   story.get_nothing(2);
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, rejects_absence_that_no_del_explains) {
@@ -142,7 +142,7 @@ TEST(MonotonicReads, accepts_absence_that_a_pending_del_explains) {
   story.put(2, 1);
   story.get(3, 1);
   story.get_nothing(3);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_monotonic(story));
 }
 
 TEST(MonotonicReads, rejects_a_pending_put_seen_and_then_gone_after_a_cut_if_told_so) {
@@ -152,8 +152,8 @@ TEST(MonotonicReads, rejects_a_pending_put_seen_and_then_gone_after_a_cut_if_tol
   story.get(2, 2);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story, everywhere));
-  EXPECT_TRUE(accepts(story, between_cuts));
+  EXPECT_FALSE(is_monotonic(story, everywhere));
+  EXPECT_TRUE(is_monotonic(story, between_cuts));
 }
 
 TEST(MonotonicReads, rejects_a_step_back_between_two_cuts_even_if_cuts_may_go_back) {
@@ -164,7 +164,7 @@ TEST(MonotonicReads, rejects_a_step_back_between_two_cuts_even_if_cuts_may_go_ba
   story.get(2, 2);
   story.get(2, 1);
   story.cut();
-  EXPECT_FALSE(accepts(story, between_cuts));
+  EXPECT_FALSE(is_monotonic(story, between_cuts));
 }
 
 TEST(MonotonicReads, accepts_another_order_of_writes_that_were_lost_and_repeated) {
@@ -178,8 +178,8 @@ TEST(MonotonicReads, accepts_another_order_of_writes_that_were_lost_and_repeated
   story.get(3, 1);
   story.visible(one);
   story.visible(two);
-  EXPECT_TRUE(accepts(story, between_cuts));
-  EXPECT_FALSE(accepts(story, everywhere));
+  EXPECT_TRUE(is_monotonic(story, between_cuts));
+  EXPECT_FALSE(is_monotonic(story, everywhere));
 }
 
 TEST(MonotonicReads, leaves_values_that_nobody_wrote_to_never_torn) {
@@ -187,7 +187,7 @@ TEST(MonotonicReads, leaves_values_that_nobody_wrote_to_never_torn) {
   story.get(1, 9);
   story.get_nothing(1);
   story.get(1, 9);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(is_monotonic(story));
 }
 
 }  // namespace

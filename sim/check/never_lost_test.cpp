@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-bool accepts(const Story& story) {
+bool loses_nothing(const Story& story) {
   return never_lost(story.history()).passed();
 }
 
@@ -22,7 +22,7 @@ TEST(NeverLost, accepts_what_survived) {
   story.put(1, 2);
   story.cut();
   story.get(2, 2);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(loses_nothing(story));
 }
 
 TEST(NeverLost, rejects_an_older_value_after_a_cut) {
@@ -53,7 +53,7 @@ TEST(NeverLost, rejects_a_value_that_came_back_after_its_del) {
   story.del(1);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(loses_nothing(story));
 }
 
 TEST(NeverLost, rejects_absence_that_only_an_older_del_explains) {
@@ -62,7 +62,7 @@ TEST(NeverLost, rejects_absence_that_only_an_older_del_explains) {
   story.put(1, 1);
   story.cut();
   story.get_nothing(2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(loses_nothing(story));
 }
 
 TEST(NeverLost, rejects_a_loss_that_a_second_cut_brings) {
@@ -73,7 +73,7 @@ TEST(NeverLost, rejects_a_loss_that_a_second_cut_brings) {
   story.get(2, 2);
   story.cut();
   story.get(2, 1);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(loses_nothing(story));
 }
 
 TEST(NeverLost, rejects_the_loss_of_what_was_flushed_later) {
@@ -82,7 +82,7 @@ TEST(NeverLost, rejects_the_loss_of_what_was_flushed_later) {
   story.flushed(put);
   story.cut();
   story.get_nothing(2);
-  EXPECT_FALSE(accepts(story));
+  EXPECT_FALSE(loses_nothing(story));
 }
 
 TEST(NeverLost, accepts_the_loss_of_what_was_only_visible) {
@@ -91,7 +91,7 @@ TEST(NeverLost, accepts_the_loss_of_what_was_only_visible) {
   story.put_visible(1, 2);
   story.cut();
   story.get(2, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(loses_nothing(story));
 }
 
 TEST(NeverLost, accepts_a_later_write_that_was_not_acknowledged) {
@@ -103,7 +103,7 @@ TEST(NeverLost, accepts_a_later_write_that_was_not_acknowledged) {
   story.get(4, 2);
   story.get_nothing(4);
   story.get(4, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(loses_nothing(story));
 }
 
 TEST(NeverLost, accepts_a_write_that_overlapped_the_acknowledged_one) {
@@ -113,7 +113,7 @@ TEST(NeverLost, accepts_a_write_that_overlapped_the_acknowledged_one) {
   story.persistent(slow);
   story.cut();
   story.get(3, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(loses_nothing(story));
 }
 
 TEST(NeverLost, leaves_staleness_without_a_cut_to_others) {
@@ -122,7 +122,7 @@ TEST(NeverLost, leaves_staleness_without_a_cut_to_others) {
   story.put(1, 1);
   story.put(1, 2);
   story.get(2, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(loses_nothing(story));
 }
 
 TEST(NeverLost, leaves_a_get_that_was_pending_at_the_cut_alone) {
@@ -132,7 +132,7 @@ TEST(NeverLost, leaves_a_get_that_was_pending_at_the_cut_alone) {
   story.put(1, 2);
   story.cut_server();
   story.returns(get, 1);
-  EXPECT_TRUE(accepts(story));
+  EXPECT_TRUE(loses_nothing(story));
 }
 
 }  // namespace

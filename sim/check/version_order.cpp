@@ -122,11 +122,11 @@ std::vector<OperationIndex> VersionOrder::way_round(Node start) const {
   return way;
 }
 
-bool VersionOrder::some_del_explains(std::size_t absent, std::size_t present) const {
+bool VersionOrder::some_del_explains(std::size_t missing, std::size_t present) const {
   for (Node node = 0; node < writes_.size(); ++node) {
     const Operation& write = history_[writes_[node]];
     if (write.kind == OperationKind::del && write.may_have_happened() &&
-        write.invoked < history_[reads_[absent]].responded &&
+        write.invoked < history_[reads_[missing]].responded &&
         !reaches(node, node_of_read(present))) {
       return true;
     }
@@ -135,15 +135,15 @@ bool VersionOrder::some_del_explains(std::size_t absent, std::size_t present) co
 }
 
 std::optional<std::vector<OperationIndex>> VersionOrder::unexplained_absence() const {
-  for (std::size_t absent = 0; absent < reads_.size(); ++absent) {
-    if (history_[reads_[absent]].outcome != Outcome::not_found) {
+  for (std::size_t missing = 0; missing < reads_.size(); ++missing) {
+    if (history_[reads_[missing]].outcome != Outcome::not_found) {
       continue;
     }
     for (std::size_t present = 0; present < reads_.size(); ++present) {
       if (history_[reads_[present]].outcome == Outcome::value &&
-          history_[reads_[present]].responded < history_[reads_[absent]].invoked &&
-          !some_del_explains(absent, present)) {
-        return std::vector<OperationIndex>{reads_[present], reads_[absent]};
+          history_[reads_[present]].responded < history_[reads_[missing]].invoked &&
+          !some_del_explains(missing, present)) {
+        return std::vector<OperationIndex>{reads_[present], reads_[missing]};
       }
     }
   }

@@ -44,7 +44,7 @@ class VersionOrder {
   void order_reads();
   void close();
   std::vector<OperationIndex> way_round(Node start) const;
-  bool some_del_explains(std::size_t absent, std::size_t present) const;
+  bool some_del_explains(std::size_t missing, std::size_t present) const;
 
   const History& history_;
   std::vector<OperationIndex> writes_;

@@ -5,7 +5,7 @@
 namespace remora {
 namespace {
 
-constexpr std::size_t longest_chain = 10;
+constexpr std::size_t longest_grown_chain = 10;
 // No chunk of small objects takes more than seven blocks.
 constexpr std::uint64_t largest_chunk_bytes = 7 * pool_format::block_bytes;
 
@@ -168,14 +168,14 @@ std::optional<Broken> PoolLife::add_object(std::size_t root) {
   Chain& chain = after[root];
   Transaction transaction;
   const bool tail = !chain.empty() && chain.back().number % 2 == 0 && random_.chance(1, 3);
-  const bool replace = !tail && (chain.size() >= longest_chain || random_.chance(1, 4));
+  const bool replace = !tail && (chain.size() >= longest_grown_chain || random_.chance(1, 4));
   Offset next = 0;
-  if (tail && chain.size() < longest_chain) {
+  if (tail && chain.size() < longest_grown_chain) {
     must(transaction.set(chain.back().offset, object->offset));
     chain.push_back(*object);
   } else {
     must(transaction.set_root(model_root_name(root), object->offset));
-    if (replace || chain.size() >= longest_chain) {
+    if (replace || chain.size() >= longest_grown_chain) {
       for (const ModelObject& old : chain) {
         must(transaction.free(old.offset));
       }

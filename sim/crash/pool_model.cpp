@@ -5,7 +5,7 @@
 namespace remora {
 namespace {
 
-constexpr std::size_t longest_chain = 64;
+constexpr std::size_t longest_walked_chain = 64;
 
 // The bytes behind the head of object `number`: every word follows from the number and its place.
 std::uint64_t pattern(std::uint64_t number, std::uint64_t at) {
@@ -41,7 +41,7 @@ Result<ModelObject> read_object(Pool& pool, Offset offset) {
 Result<Chain> read_chain(Pool& pool, Offset head) {
   Chain chain;
   for (Offset offset = head; offset != 0; offset = pool.load(offset)) {
-    if (chain.size() == longest_chain) {
+    if (chain.size() == longest_walked_chain) {
       return broken("a chain of objects has no end");
     }
     Result<ModelObject> object = read_object(pool, offset);

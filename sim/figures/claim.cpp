@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-ClaimKind kind_of(Fields& fields) {
+ClaimKind claim_kind_of(Fields& fields) {
   const std::string text = fields.text("kind");
   for (const ClaimKind kind :
        {ClaimKind::point, ClaimKind::range, ClaimKind::upto, ClaimKind::shape}) {
@@ -68,7 +68,7 @@ Claim parse_claim(const json& object) {
   claim.metric = fields.text("metric");
   claim.subject = fields.text("subject");
   claim.versus = fields.maybe_text("versus");
-  claim.kind = kind_of(fields);
+  claim.kind = claim_kind_of(fields);
   claim.better = better_of(fields);
   claim.worst = fields.maybe_number("worst");
   claim.best = fields.maybe_number("best");

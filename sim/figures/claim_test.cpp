@@ -20,7 +20,7 @@ std::string claim_with(const std::string& fields, const std::string& id = "x-1")
          R"("versus": null, )" + fields + "}";
 }
 
-std::string complaint(const std::string& text) {
+std::string claims_complaint(const std::string& text) {
   Result<std::vector<Claim>> claims = parse_claims(text);
   EXPECT_FALSE(claims.ok());
   return std::string(claims.status().message());
@@ -46,34 +46,35 @@ TEST(Claim, of_every_kind_is_read) {
 TEST(Claim, with_an_id_that_another_has_is_refused) {
   const std::string one =
       claim_with(R"("kind": "point", "better": "lower", "worst": 1, "best": 1)");
-  EXPECT_THAT(complaint(file_of(one + "," + one)), HasSubstr("two claims 'x-1'"));
+  EXPECT_THAT(claims_complaint(file_of(one + "," + one)), HasSubstr("two claims 'x-1'"));
 }
 
 TEST(Claim, with_a_worst_that_is_better_than_its_best_is_refused) {
-  EXPECT_THAT(complaint(file_of(claim_with(
+  EXPECT_THAT(claims_complaint(file_of(claim_with(
                   R"("kind": "range", "better": "lower", "worst": 0.33, "best": 0.59)"))),
               HasSubstr("better than its best"));
 }
 
 TEST(Claim, with_a_misspelt_field_or_kind_is_refused) {
-  EXPECT_THAT(complaint(file_of(claim_with(
+  EXPECT_THAT(claims_complaint(file_of(claim_with(
                   R"("kind": "point", "better": "lower", "worst": 1, "best": 1, "nota": "n")"))),
               HasSubstr("'nota'"));
-  EXPECT_THAT(complaint(file_of(claim_with(R"("kind": "pint", "better": "lower")"))),
+  EXPECT_THAT(claims_complaint(file_of(claim_with(R"("kind": "pint", "better": "lower")"))),
               HasSubstr("'pint'"));
 }
 
 TEST(Claim, without_what_its_kind_needs_is_refused) {
-  EXPECT_THAT(complaint(file_of(claim_with(R"("kind": "point", "better": "lower", "best": 1)"))),
-              HasSubstr("needs better, worst and best"));
-  EXPECT_THAT(complaint(file_of(claim_with(R"("kind": "shape")"))), HasSubstr("note"));
-  EXPECT_THAT(complaint(file_of(
+  EXPECT_THAT(
+      claims_complaint(file_of(claim_with(R"("kind": "point", "better": "lower", "best": 1)"))),
+      HasSubstr("needs better, worst and best"));
+  EXPECT_THAT(claims_complaint(file_of(claim_with(R"("kind": "shape")"))), HasSubstr("note"));
+  EXPECT_THAT(claims_complaint(file_of(
                   claim_with(R"("kind": "point", "better": "lower", "worst": 2, "best": 1)"))),
               HasSubstr("the same"));
 }
 
 TEST(Claim, of_a_text_that_is_no_json_is_refused) {
-  EXPECT_THAT(complaint("{"), HasSubstr("claims.json"));
+  EXPECT_THAT(claims_complaint("{"), HasSubstr("claims.json"));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ PanelSpec parse_panel(const json& object, const std::string& where) {
   return panel;
 }
 
-FigureKind kind_of(Fields& fields) {
+FigureKind figure_kind_of(Fields& fields) {
   const std::string text = fields.text("kind");
   if (text == "lines") {
     return FigureKind::lines;
@@ -175,7 +175,7 @@ Figure parse_figure(const std::string& paper, const json& object) {
   figure.paper = paper;
   figure.id = fields.text("id");
   figure.title = fields.text("title");
-  figure.kind = kind_of(fields);
+  figure.kind = figure_kind_of(fields);
   figure.x = parse_x(fields.object("x"), fields.where());
   figure.series = parse_list<SeriesSpec>(fields, "series", parse_series);
   figure.panels = parse_list<PanelSpec>(fields, "panels", parse_panel);

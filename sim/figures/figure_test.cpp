@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string complaint(const std::string& text) {
+std::string figures_complaint(const std::string& text) {
   Result<PaperFigures> figures = parse_figures("small", text);
   EXPECT_FALSE(figures.ok());
   return std::string(figures.status().message());
@@ -23,39 +23,42 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(Figure, that_reads_from_a_series_it_does_not_have_is_refused) {
-  EXPECT_THAT(complaint(small_figures(R"({"claim": "x", "subject": ["d"]})")),
+  EXPECT_THAT(figures_complaint(small_figures(R"({"claim": "x", "subject": ["d"]})")),
               HasSubstr("series 'd'"));
-  EXPECT_THAT(complaint(small_figures(R"({"claim": "x", "subject": ["a"], "panels": ["six"]})")),
-              HasSubstr("panel 'six'"));
+  EXPECT_THAT(
+      figures_complaint(small_figures(R"({"claim": "x", "subject": ["a"], "panels": ["six"]})")),
+      HasSubstr("panel 'six'"));
 }
 
 TEST(Figure, that_reads_no_x_of_its_axis_is_refused) {
-  EXPECT_THAT(complaint(small_figures(R"({"claim": "x", "subject": ["a"], "x": [5, 9]})")),
+  EXPECT_THAT(figures_complaint(small_figures(R"({"claim": "x", "subject": ["a"], "x": [5, 9]})")),
               HasSubstr("no x of the axis"));
-  EXPECT_THAT(
-      complaint(small_figures(R"({"claim": "x", "of": "growth", "subject": ["a"], "x": [1, 3]})")),
-      HasSubstr("not on the x axis"));
+  EXPECT_THAT(figures_complaint(small_figures(
+                  R"({"claim": "x", "of": "growth", "subject": ["a"], "x": [1, 3]})")),
+              HasSubstr("not on the x axis"));
 }
 
 TEST(Figure, with_a_condition_that_nothing_could_break_is_refused) {
-  EXPECT_THAT(complaint(small_figures(
+  EXPECT_THAT(figures_complaint(small_figures(
                   R"({"claim": "x", "conditions": [{"says": "s", "subject": ["a"]}]})")),
               HasSubstr("no bound"));
 }
 
 TEST(Figure, with_a_misspelt_field_is_refused) {
-  EXPECT_THAT(complaint(replaced(small_figures(""), "\"title\"", "\"titel\"")), HasSubstr("title"));
-  EXPECT_THAT(complaint(replaced(small_figures(""), "\"seed\": 7}", "\"seed\": 7}, \"y\": 1")),
-              HasSubstr("'y'"));
+  EXPECT_THAT(figures_complaint(replaced(small_figures(""), "\"title\"", "\"titel\"")),
+              HasSubstr("title"));
+  EXPECT_THAT(
+      figures_complaint(replaced(small_figures(""), "\"seed\": 7}", "\"seed\": 7}, \"y\": 1")),
+      HasSubstr("'y'"));
 }
 
 TEST(Figure, with_an_axis_that_cannot_be_drawn_is_refused) {
-  EXPECT_THAT(complaint(replaced(small_figures(""), "[1, 2, 4]", "[1, 1, 4]")),
+  EXPECT_THAT(figures_complaint(replaced(small_figures(""), "[1, 2, 4]", "[1, 1, 4]")),
               HasSubstr("ascend"));
-  EXPECT_THAT(complaint(replaced(small_figures(""), "\"lines\"", "\"bars\"")),
+  EXPECT_THAT(figures_complaint(replaced(small_figures(""), "\"lines\"", "\"bars\"")),
               HasSubstr("category"));
-  EXPECT_THAT(complaint(replaced(replaced(small_figures(""), "[1, 2, 4]", "[0, 2, 4]"),
-                                 "\"linear\"", "\"log2\"")),
+  EXPECT_THAT(figures_complaint(replaced(replaced(small_figures(""), "[1, 2, 4]", "[0, 2, 4]"),
+                                         "\"linear\"", "\"log2\"")),
               HasSubstr("above 0"));
 }
 

@@ -83,8 +83,8 @@ std::string claim(const std::string& id, const std::string& figure, const std::s
          numbers + "}";
 }
 
-std::string complaint(const std::string& claims, const std::string& readings,
-                      const std::string& findings = "") {
+std::string library_complaint(const std::string& claims, const std::string& readings,
+                              const std::string& findings = "") {
   const std::string claims_file = R"({"about": {}, "claims": [)" + claims + "]}";
   const std::string figures_file = small_figures(readings);
   const std::string findings_file = R"({"about": "a", "findings": {)" + findings + "}}";
@@ -96,23 +96,24 @@ std::string complaint(const std::string& claims, const std::string& readings,
 }
 
 TEST(Library, refuses_a_claim_of_an_unknown_figure) {
-  EXPECT_THAT(complaint(claim("c", "3", "point"), ""), HasSubstr("figure '3'"));
+  EXPECT_THAT(library_complaint(claim("c", "3", "point"), ""), HasSubstr("figure '3'"));
 }
 
 TEST(Library, refuses_a_claim_that_its_figure_does_not_read) {
-  EXPECT_THAT(complaint(claim("c", "1", "point"), ""), HasSubstr("where to read it"));
-  EXPECT_EQ(complaint(claim("c", "2", "point"), ""), "");  // the file has no figure 2
+  EXPECT_THAT(library_complaint(claim("c", "1", "point"), ""), HasSubstr("where to read it"));
+  EXPECT_EQ(library_complaint(claim("c", "2", "point"), ""), "");  // the file has no figure 2
 }
 
 TEST(Library, refuses_a_reading_of_no_claim_or_of_another_kind) {
   const std::string reading = R"({"claim": "c", "subject": ["a"]})";
-  EXPECT_EQ(complaint(claim("c", "1", "point"), reading), "");
-  EXPECT_THAT(complaint("", reading), HasSubstr("no claim of it"));
-  EXPECT_THAT(complaint(claim("c", "1", "shape"), reading), HasSubstr("read by conditions"));
+  EXPECT_EQ(library_complaint(claim("c", "1", "point"), reading), "");
+  EXPECT_THAT(library_complaint("", reading), HasSubstr("no claim of it"));
+  EXPECT_THAT(library_complaint(claim("c", "1", "shape"), reading),
+              HasSubstr("read by conditions"));
 }
 
 TEST(Library, refuses_a_finding_about_no_claim) {
-  EXPECT_THAT(complaint("", "", R"("c": "cause")"), HasSubstr("findings.json"));
+  EXPECT_THAT(library_complaint("", "", R"("c": "cause")"), HasSubstr("findings.json"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TestWorld& prepare(TestWorld& world) {
 }
 
 const Values in_doubt = {0, 1};
-const Values kept = {1};
+const Values one_kept = {1};
 
 TEST(CrashDomain, dmp_leaves_dirty_and_inbound_words_in_doubt) {
   TestWorld world({.domain = Domain::dmp});
@@ -31,9 +31,9 @@ TEST(CrashDomain, dmp_leaves_dirty_and_inbound_words_in_doubt) {
 TEST(CrashDomain, mhp_keeps_what_is_visible_and_leaves_inbound_words_in_doubt) {
   TestWorld world({.domain = Domain::mhp});
   prepare(world);
-  EXPECT_EQ(world.after_cut(0), kept);
-  EXPECT_EQ(world.after_cut(1), kept);
-  EXPECT_EQ(world.after_cut(2), kept);
+  EXPECT_EQ(world.after_cut(0), one_kept);
+  EXPECT_EQ(world.after_cut(1), one_kept);
+  EXPECT_EQ(world.after_cut(2), one_kept);
   EXPECT_EQ(world.after_cut(3), in_doubt);
   EXPECT_EQ(world.after_cut(4), in_doubt);
 }
@@ -41,10 +41,10 @@ TEST(CrashDomain, mhp_keeps_what_is_visible_and_leaves_inbound_words_in_doubt) {
 TEST(CrashDomain, wsp_keeps_what_was_acknowledged_as_well) {
   TestWorld world({.domain = Domain::wsp});
   prepare(world);
-  EXPECT_EQ(world.after_cut(0), kept);
-  EXPECT_EQ(world.after_cut(2), kept);
+  EXPECT_EQ(world.after_cut(0), one_kept);
+  EXPECT_EQ(world.after_cut(2), one_kept);
   EXPECT_EQ(world.after_cut(3), in_doubt);
-  EXPECT_EQ(world.after_cut(4), kept);
+  EXPECT_EQ(world.after_cut(4), one_kept);
   Images images;
   for (images.take(world.memory, Random(1)); images.next();) {
     EXPECT_EQ(load<std::uint64_t>(images.bytes().data() + 4 * word_bytes), 1u);
@@ -73,7 +73,7 @@ TEST(CrashDomain, a_copy_can_be_cut_half_way_where_caches_are_saved) {
   world.memory.on_event([&](const CrashEvent& event) {
     if (event.kind == EventKind::copy && event.moment == Moment::before) {
       std::size_t words = 0;
-      while (world.after_cut(words) == kept) {
+      while (world.after_cut(words) == one_kept) {
         ++words;
       }
       copied.insert(words);

@@ -10,14 +10,14 @@
 namespace remora::workload {
 namespace {
 
-constexpr int draws = 100'000;
+constexpr int draws_of_choice = 100'000;
 
 std::vector<std::uint64_t> count_keys(const Distribution& distribution, const Inserts& inserts,
                                       std::uint64_t seed, std::uint64_t keys) {
   KeyChoice choice(distribution, inserts);
   Random random(seed);
   std::vector<std::uint64_t> counts(keys);
-  for (int i = 0; i < draws; ++i) {
+  for (int i = 0; i < draws_of_choice; ++i) {
     const std::uint64_t key = choice.draw(random);
     EXPECT_TRUE(inserts.exists(key));
     ++counts.at(key);
@@ -118,7 +118,7 @@ TEST(KeyChoice, latest_stays_spread_when_one_client_inserts_nothing) {
   inserts.publish(0, 100);
   const auto counts = count_keys({Choice::latest, 0.99}, inserts, 3, 1'200);
   const std::uint64_t most = *std::max_element(counts.begin(), counts.end());
-  EXPECT_LT(static_cast<double>(most) / draws, 1.1 / zeta(1'100, 0.99));
+  EXPECT_LT(static_cast<double>(most) / draws_of_choice, 1.1 / zeta(1'100, 0.99));
 }
 
 TEST(KeyChoice, draws_the_only_key) {

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <limits>
+
+#include "base/base_testing.h"
 
 namespace remora {
 namespace {
-
-constexpr std::uint64_t all_ones = std::numeric_limits<std::uint64_t>::max();
 
 TEST(Bytes, text_goes_to_bytes_and_back) {
   const std::string_view text = std::string_view("a\0b", 3);

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <set>
+
+#include "base/base_testing.h"
 
 namespace remora {
 namespace {
-
-constexpr std::uint64_t all_ones = std::numeric_limits<std::uint64_t>::max();
 
 // Traces are replayed from seeds written down years earlier: these numbers may never change.
 TEST(Random, gives_the_same_numbers_for_ever) {

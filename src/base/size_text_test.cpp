@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
+#include "base/base_testing.h"
 
 namespace remora {
 namespace {
@@ -11,8 +11,6 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
-constexpr std::uint64_t all_ones = std::numeric_limits<std::uint64_t>::max();
-
 TEST(ParseSize, reads_plain_numbers_as_bytes) {
   EXPECT_EQ(parse_size("0").value(), 0u);
   EXPECT_EQ(parse_size("4096").value(), 4096u);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmem/allocator.h"
+#include "pmem/pmem_testing.h"
 
 namespace remora {
 namespace {
@@ -16,7 +17,6 @@ using pool_format::blocks_per_group;
 using pool_format::ChunkHead;
 using pool_format::ChunkKind;
 
-constexpr pool_format::Uuid no_uuid = {};
 constexpr ChunkHead run_of_3 = {ChunkKind::run, 0, 3};
 constexpr ChunkHead lines = {ChunkKind::slots, 0, 1};  // objects of 64 bytes
 

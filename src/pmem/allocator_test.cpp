@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "base/random.h"
+#include "pmem/pmem_testing.h"
 
 namespace remora {
 namespace {
 
 using pool_format::block_bytes;
-
-constexpr pool_format::Uuid no_uuid = {};
 
 // An allocator over a pool's bytes that only the words of publish and retract change.
 class AllocatorTest : public testing::Test {

@@ -13,22 +13,23 @@
 namespace remora {
 namespace {
 
-constexpr std::uint64_t size_bytes = pool_format::smallest_pool_bytes;
+constexpr std::uint64_t mapped_bytes = pool_format::smallest_pool_bytes;
 
 // A pool in a file on a disk that can be told to fail.
 class FileRegionTest : public testing::Test {
  protected:
   Mapping map() {
     Mapping mapping;
-    mapping.bytes = Bytes(static_cast<std::byte*>(mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                                                       MAP_SHARED, file_->descriptor(), 0)),
-                          size_bytes);
+    mapping.bytes =
+        Bytes(static_cast<std::byte*>(mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE,
+                                           MAP_SHARED, file_->descriptor(), 0)),
+              mapped_bytes);
     mapping.unmap_bytes = true;
     return mapping;
   }
 
   const TestFolder folder_{std::filesystem::temp_directory_path()};
-  Result<FileHandle> file_ = FileHandle::create(folder_.file("file"), size_bytes);
+  Result<FileHandle> file_ = FileHandle::create(folder_.file("file"), mapped_bytes);
   int error_ = 0;
   std::unique_ptr<FileRegion> region_ = std::make_unique<FileRegion>(
       map(), file_->descriptor(), Strategy{Granularity::page, true, "msync", "a test"},
@@ -86,7 +87,7 @@ TEST_F(FileRegionTest, a_region_that_failed_goes_away_quietly) {
   region_->request(ticket);
   EXPECT_FALSE(region_->wait(ticket).ok());
   region_.reset();
-  EXPECT_EQ(*file_->size_bytes(), size_bytes);
+  EXPECT_EQ(*file_->size_bytes(), mapped_bytes);
 }
 
 }  // namespace

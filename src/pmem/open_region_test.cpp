@@ -4,8 +4,6 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,19 +14,14 @@
 namespace remora {
 namespace {
 
-constexpr std::uint64_t size_bytes = 1 << 20;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+constexpr std::uint64_t region_bytes = 1 << 20;
 
 // A fresh file in that place, and what opening a region on it gives.
 class OpenedFile {
  public:
   OpenedFile(const std::filesystem::path& place, Media media)
       : folder_(place),
-        file_(std::move(FileHandle::create(folder_.file("file"), size_bytes)).value()),
+        file_(std::move(FileHandle::create(folder_.file("file"), region_bytes)).value()),
         region_(open_region(file_, media)) {}
 
   Result<std::unique_ptr<Region>>& result() { return region_; }
@@ -44,7 +37,7 @@ class OpenedFile {
 
 // What every region promises, whatever stands behind it.
 void expect_to_persist(Region& region) {
-  ASSERT_EQ(region.size(), size_bytes);
+  ASSERT_EQ(region.size(), region_bytes);
   EXPECT_EQ(region.data()[0], std::byte{0});
   std::memset(region.data() + 100, 'a', 50);
   const Ticket first = region.persist(region.bytes().subspan(100, 50));
@@ -149,7 +142,7 @@ TEST(FindStrategy, foretells_what_opening_chooses) {
     for (const Media media : {Media::automatic, Media::dax, Media::file, Media::dram}) {
       const TestFolder folder(place);
       const std::string path = folder.file("file");
-      ASSERT_TRUE(FileHandle::create(path, size_bytes).ok());
+      ASSERT_TRUE(FileHandle::create(path, region_bytes).ok());
       Result<Strategy> foretold = find_strategy(*FileHandle::open(path, false), media);
       Result<FileHandle> file = FileHandle::open(path, true);
       Result<std::unique_ptr<Region>> region = open_region(*file, media);
@@ -170,7 +163,7 @@ TEST(OpenPrivate, leaves_the_file_unchanged) {
   for (const auto& place : {memory_place(), std::filesystem::temp_directory_path()}) {
     const TestFolder folder(place);
     const std::string path = folder.file("file");
-    ASSERT_TRUE(FileHandle::create(path, size_bytes).ok());
+    ASSERT_TRUE(FileHandle::create(path, region_bytes).ok());
     Result<FileHandle> file = FileHandle::open(path, false);
     ASSERT_TRUE(file.ok());
     Result<std::unique_ptr<Region>> region = open_private(*file);
@@ -179,12 +172,12 @@ TEST(OpenPrivate, leaves_the_file_unchanged) {
     expect_reasons((*region)->strategy());
     EXPECT_FALSE((*region)->strategy().survives_power_cut);
     region->reset();
-    EXPECT_EQ(content_of(path), std::string(size_bytes, '\0'));
+    EXPECT_EQ(content_of(path), std::string(region_bytes, '\0'));
   }
 }
 
 TEST(MakeDram, gives_volatile_memory_that_is_zero) {
-  Result<std::unique_ptr<Region>> region = make_dram(size_bytes);
+  Result<std::unique_ptr<Region>> region = make_dram(region_bytes);
   ASSERT_TRUE(region.ok()) << region.status().message();
   EXPECT_EQ((*region)->granularity(), Granularity::cache_line);
   EXPECT_FALSE((*region)->strategy().survives_power_cut);
@@ -195,7 +188,7 @@ TEST(MakeDram, gives_volatile_memory_that_is_zero) {
 TEST(MakeDram, several_regions_live_side_by_side) {
   std::vector<std::unique_ptr<Region>> regions;
   for (int i = 0; i < 10; ++i) {
-    Result<std::unique_ptr<Region>> region = make_dram(size_bytes);
+    Result<std::unique_ptr<Region>> region = make_dram(region_bytes);
     ASSERT_TRUE(region.ok());
     regions.push_back(std::move(region).value());
     expect_to_persist(*regions.back());
@@ -203,14 +196,14 @@ TEST(MakeDram, several_regions_live_side_by_side) {
 }
 
 TEST(MakeDram, can_be_mapped_by_its_backing) {
-  Result<std::unique_ptr<Region>> region = make_dram(size_bytes);
+  Result<std::unique_ptr<Region>> region = make_dram(region_bytes);
   ASSERT_TRUE(region.ok());
   const std::optional<Backing> backing = (*region)->backing();
   ASSERT_TRUE(backing);
-  void* there = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, backing->descriptor,
+  void* there = mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, backing->descriptor,
                      static_cast<off_t>(backing->offset));
   ASSERT_NE(there, MAP_FAILED);
-  const Bytes bytes(static_cast<std::byte*>(there), size_bytes);
+  const Bytes bytes(static_cast<std::byte*>(there), region_bytes);
   bytes[100] = std::byte{7};
   EXPECT_EQ((*region)->bytes()[100], std::byte{7});
   {
@@ -218,9 +211,9 @@ TEST(MakeDram, can_be_mapped_by_its_backing) {
     ASSERT_TRUE(adopted.ok()) << adopted.status().message();
     expect_to_persist(**adopted);
   }
-  EXPECT_EQ(bytes.size(), size_bytes) << "the mapping is still the caller's";
+  EXPECT_EQ(bytes.size(), region_bytes) << "the mapping is still the caller's";
   bytes[100] = std::byte{8};
-  munmap(there, size_bytes);
+  munmap(there, region_bytes);
 }
 
 TEST(Media, names_are_read_back) {

@@ -10,15 +10,25 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
+#include "pmem/pool_format.h"
 #include "pmem/region.h"
 
 namespace remora {
+
+inline constexpr pool_format::Uuid no_uuid = {};
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 // Plain memory and, apart from it, the medium: what a power cut would leave. On page granularity
 // nothing becomes persistent before commit() or wait().

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
 
@@ -22,12 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using pool_format::Header;
 
-constexpr std::uint64_t size_bytes = pool_format::smallest_pool_bytes;
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+constexpr std::uint64_t smallest_bytes = pool_format::smallest_pool_bytes;
 
 void put_content(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
@@ -63,7 +57,7 @@ class PoolFileTest : public testing::TestWithParam<bool> {
     path_ = folder_->file("pool");
   }
   void create_with_greeting() {
-    Result<PoolFile> file = PoolFile::create(path_, size_bytes, Media::automatic);
+    Result<PoolFile> file = PoolFile::create(path_, smallest_bytes, Media::automatic);
     ASSERT_TRUE(file.ok()) << file.status().message();
     ASSERT_TRUE(put_text(file->pool(), "greeting", "hello").ok());
   }
@@ -114,14 +108,14 @@ TEST_P(PoolFileTest, data_survives_closing_and_opening) {
 }
 
 TEST_P(PoolFileTest, the_region_says_what_it_is) {
-  Result<PoolFile> file = PoolFile::create(path_, size_bytes, Media::automatic);
+  Result<PoolFile> file = PoolFile::create(path_, smallest_bytes, Media::automatic);
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(file->region().strategy().survives_power_cut, on_disk());
   EXPECT_EQ(file->file().path(), path_);
 }
 
 TEST_P(PoolFileTest, data_survives_a_process_that_is_killed_after_wait) {
-  ASSERT_TRUE(PoolFile::create(path_, size_bytes, Media::automatic).ok());
+  ASSERT_TRUE(PoolFile::create(path_, smallest_bytes, Media::automatic).ok());
   const int ended = in_child([this] {
     Result<PoolFile> file = PoolFile::open(path_, Media::automatic);
     const bool put = file.ok() && put_text(file->pool(), "greeting", "hello").ok();
@@ -132,7 +126,7 @@ TEST_P(PoolFileTest, data_survives_a_process_that_is_killed_after_wait) {
 }
 
 TEST_P(PoolFileTest, data_survives_a_process_that_ends_without_closing) {
-  ASSERT_TRUE(PoolFile::create(path_, size_bytes, Media::automatic).ok());
+  ASSERT_TRUE(PoolFile::create(path_, smallest_bytes, Media::automatic).ok());
   const int ended = in_child([this] {
     Result<PoolFile> file = PoolFile::open(path_, Media::automatic);
     return file.ok() && put_text(file->pool(), "greeting", "hello").ok() ? 0 : 1;
@@ -142,8 +136,8 @@ TEST_P(PoolFileTest, data_survives_a_process_that_ends_without_closing) {
 }
 
 TEST_P(PoolFileTest, every_pool_has_a_name_of_its_own) {
-  Result<PoolFile> first = PoolFile::create(path_, size_bytes, Media::automatic);
-  Result<PoolFile> second = PoolFile::create(path_ + "2", size_bytes, Media::automatic);
+  Result<PoolFile> first = PoolFile::create(path_, smallest_bytes, Media::automatic);
+  Result<PoolFile> second = PoolFile::create(path_ + "2", smallest_bytes, Media::automatic);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_NE(first->pool().header().uuid, second->pool().header().uuid);
   EXPECT_EQ(first->pool().header().uuid[6] >> 4, 4);
@@ -151,14 +145,14 @@ TEST_P(PoolFileTest, every_pool_has_a_name_of_its_own) {
 }
 
 TEST_P(PoolFileTest, the_size_is_rounded_down_to_whole_blocks) {
-  Result<PoolFile> file = PoolFile::create(path_, size_bytes + 4095, Media::automatic);
+  Result<PoolFile> file = PoolFile::create(path_, smallest_bytes + 4095, Media::automatic);
   ASSERT_TRUE(file.ok());
-  EXPECT_EQ(fs::file_size(path_), size_bytes);
+  EXPECT_EQ(fs::file_size(path_), smallest_bytes);
 }
 
 TEST_P(PoolFileTest, create_refuses_impossible_sizes) {
-  for (const std::uint64_t size :
-       {std::uint64_t{0}, size_bytes - 1, pool_format::largest_pool_bytes + 1, ~std::uint64_t{0}}) {
+  for (const std::uint64_t size : {std::uint64_t{0}, smallest_bytes - 1,
+                                   pool_format::largest_pool_bytes + 1, ~std::uint64_t{0}}) {
     Result<PoolFile> file = PoolFile::create(path_, size, Media::automatic);
     EXPECT_EQ(file.code(), Code::invalid_argument);
     EXPECT_NE(std::string(file.status().message()).find("256 KiB to 64 TiB"), std::string::npos)
@@ -169,13 +163,13 @@ TEST_P(PoolFileTest, create_refuses_impossible_sizes) {
 
 TEST_P(PoolFileTest, create_leaves_an_existing_file_alone) {
   put_content(path_, "precious");
-  EXPECT_EQ(PoolFile::create(path_, size_bytes, Media::automatic).code(), Code::already_exists);
+  EXPECT_EQ(PoolFile::create(path_, smallest_bytes, Media::automatic).code(), Code::already_exists);
   EXPECT_EQ(content_of(path_), "precious");
 }
 
 TEST_P(PoolFileTest, a_failed_create_leaves_no_file) {
   const Media impossible = on_disk() ? Media::dram : Media::dax;
-  EXPECT_FALSE(PoolFile::create(path_, size_bytes, impossible).ok());
+  EXPECT_FALSE(PoolFile::create(path_, smallest_bytes, impossible).ok());
   EXPECT_TRUE(folder_->empty());
 }
 
@@ -193,14 +187,14 @@ TEST_P(PoolFileTest, refuses_a_file_that_is_not_there) {
 }
 
 TEST_P(PoolFileTest, refuses_a_file_that_is_no_pool) {
-  put_content(path_, "#!/bin/sh\necho not a pool\n" + std::string(size_bytes, 'x'));
+  put_content(path_, "#!/bin/sh\necho not a pool\n" + std::string(smallest_bytes, 'x'));
   expect_refused(Code::invalid_argument, "not a Remora pool");
   put_content(path_, "short");
   expect_refused(Code::invalid_argument, "not a Remora pool");
 }
 
 TEST_P(PoolFileTest, refuses_a_file_whose_creation_was_interrupted) {
-  put_content(path_, std::string(size_bytes, '\0'));
+  put_content(path_, std::string(smallest_bytes, '\0'));
   expect_refused(Code::damaged, "with zeros");
   put_content(path_, "");
   expect_refused(Code::damaged, "with zeros");
@@ -295,7 +289,7 @@ TEST_P(PoolFileTest, a_pool_of_another_user_is_refused) {
 TEST_P(PoolFileTest, a_folder_of_another_user_is_refused) {
   fs::permissions(folder_->path(), fs::perms::owner_read | fs::perms::owner_exec);
   const int created = code_as_nobody(
-      [this] { return PoolFile::create(path_, size_bytes, Media::automatic).code(); });
+      [this] { return PoolFile::create(path_, smallest_bytes, Media::automatic).code(); });
   fs::permissions(folder_->path(), fs::perms::owner_all);
   if (created == cannot_become_nobody) {
     GTEST_SKIP() << "root here cannot become another user, and nothing is forbidden to root";

@@ -9,6 +9,7 @@
 
 #include "runtime/event.h"
 #include "runtime/poll_loop.h"
+#include "runtime/runtime_testing.h"
 #include "runtime/semaphore.h"
 #include "runtime/virtual_loop.h"
 #include "runtime/when_all.h"
@@ -72,9 +73,6 @@ void expect_no_allocation(const std::function<void()>& work) {
   }
 }
 
-Task<int> immediate(int value) {
-  co_return value;
-}
 Task<int> twice(int value) {
   co_return co_await immediate(value) + co_await immediate(value);
 }

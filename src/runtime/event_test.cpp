@@ -4,14 +4,11 @@
 
 #include <memory>
 
+#include "runtime/runtime_testing.h"
 #include "runtime/virtual_loop.h"
 
 namespace remora {
 namespace {
-
-Task<void> wait_for(Event& event) {
-  co_await event;
-}
 
 TEST(Event, set_resumes_the_flow_in_its_turn) {
   VirtualLoop loop;

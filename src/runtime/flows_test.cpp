@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/event.h"
+#include "runtime/runtime_testing.h"
 #include "runtime/virtual_loop.h"
 
 namespace remora {
@@ -13,9 +14,6 @@ namespace {
 
 Task<void> nothing() {
   co_return;
-}
-Task<void> wait_for(Event& event) {
-  co_await event;
 }
 
 TEST(Flows, frees_a_finished_task_at_once) {
@@ -35,14 +33,14 @@ TEST(Flows, keeps_a_task_until_it_finishes) {
   EXPECT_EQ(flows.size(), 0U);
 }
 
-struct Note {
+struct NumberAtEnd {
   std::vector<int>& notes;
   int number;
-  ~Note() { notes.push_back(number); }
+  ~NumberAtEnd() { notes.push_back(number); }
 };
 
 Task<void> inner(Event& event, std::vector<int>& notes, int number) {
-  const Note local{notes, number};
+  const NumberAtEnd local{notes, number};
   co_await event;
   notes.push_back(-number);
 }

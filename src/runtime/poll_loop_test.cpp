@@ -10,13 +10,10 @@
 #include <vector>
 
 #include "runtime/event.h"
+#include "runtime/runtime_testing.h"
 
 namespace remora {
 namespace {
-
-Task<void> wait_for(Event& event) {
-  co_await event;
-}
 
 // A source with no descriptor, filled by another thread.
 class Mailbox final : public Poller {

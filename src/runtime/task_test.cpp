@@ -9,20 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/runtime_testing.h"
 #include "runtime/virtual_loop.h"
 
 namespace remora {
 namespace {
 
-Task<int> immediate(int value) {
-  co_return value;
-}
 Task<int> later(Runtime& runtime, int value) {
   co_await runtime.yield();
   co_return value;
-}
-Task<void> nap(Runtime& runtime, std::uint64_t span_ns) {
-  co_await runtime.sleep_for(span_ns);
 }
 
 TEST(Task, starts_in_the_call_that_makes_it) {

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "runtime/event.h"
+#include "runtime/runtime_testing.h"
 #include "runtime/semaphore.h"
 #include "runtime/when_all.h"
 
 namespace remora {
 namespace {
 
-Task<void> nap(Runtime& runtime, std::uint64_t span_ns) {
-  co_await runtime.sleep_for(span_ns);
-}
 Task<void> note_after(Runtime& runtime, std::uint64_t span_ns, int number,
                       std::vector<int>& notes) {
   co_await runtime.sleep_for(span_ns);
@@ -242,9 +240,9 @@ TEST(VirtualLoop, a_free_core_with_nothing_to_do_does_not_suspend) {
   EXPECT_TRUE(flow().finished());
 }
 
-struct Note {
+struct TellsItsEnd {
   std::vector<std::string>& notes;
-  ~Note() { notes.push_back("destroyed"); }
+  ~TellsItsEnd() { notes.push_back("destroyed"); }
 };
 
 TEST(VirtualLoop, abandon_cuts_the_power_between_two_events) {
@@ -255,17 +253,17 @@ TEST(VirtualLoop, abandon_cuts_the_power_between_two_events) {
   TwoPieces poller;
   Semaphore semaphore(loop, 1);
   const auto sleeper = [&]() -> Task<void> {
-    const Note local{notes};
+    const TellsItsEnd local{notes};
     co_await nap(loop, 10);
     notes.push_back("slept");
   };
   const auto watcher = [&]() -> Task<void> {
-    const Note local{notes};
+    const TellsItsEnd local{notes};
     co_await loop.watch(ConstBytes(&byte, 1), [] { return false; });
     notes.push_back("watched");
   };
   const auto worker = [&]() -> Task<void> {
-    const Note local{notes};
+    const TellsItsEnd local{notes};
     co_await semaphore.acquire();
     co_await loop.cpu(0, 100);
     notes.push_back("worked");

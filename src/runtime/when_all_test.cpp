@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "runtime/runtime_testing.h"
 #include "runtime/virtual_loop.h"
 
 namespace remora {
@@ -12,9 +13,6 @@ namespace {
 Task<std::unique_ptr<int>> after(Runtime& runtime, std::uint64_t span_ns, int value) {
   co_await runtime.sleep_for(span_ns);
   co_return std::make_unique<int>(value);
-}
-Task<void> nap(Runtime& runtime, std::uint64_t span_ns) {
-  co_await runtime.sleep_for(span_ns);
 }
 
 TEST(WhenAll, gives_results_in_the_order_of_the_tasks) {

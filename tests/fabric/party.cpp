@@ -12,7 +12,7 @@ namespace remora::fabric::contract {
 
 namespace {
 
-constexpr std::uint64_t patience_ns = 20'000'000'000;
+constexpr std::uint64_t party_patience_ns = 20'000'000'000;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ bool Party::connect(const Introduction& other) {
 }
 
 bool Party::run_until(const std::function<bool()>& holds) {
-  const std::uint64_t end_ns = loop.after(patience_ns);
+  const std::uint64_t end_ns = loop.after(party_patience_ns);
   while (!holds()) {
     if (loop.now_ns() > end_ns) {
       return false;

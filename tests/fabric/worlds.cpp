@@ -24,7 +24,7 @@ const std::vector<WorldKind>& all_worlds() {
       {.name = "sim_lossy",
        .make = [](std::uint64_t seed) { return make_sim_world(seed, lossy); },
        .seeds = 50,
-       .long_seeds = 1000},
+       .long_seeds = 400},
       {.name = "sim_mapped", .make = make_sim_mapped_world, .seeds = 20, .long_seeds = 200},
       {.name = "ring", .make = make_ring_world},
       {.name = "mapped", .make = [](std::uint64_t seed) { return make_mapped_world(seed, {}); }},

@@ -156,6 +156,18 @@ std::vector<Finding> check_capabilities(const Source& source) {
   return findings;
 }
 
+std::vector<std::string> merged_files(std::string_view text) {
+  constexpr std::string_view include = "#include \"";
+  std::vector<std::string> files;
+  for (const std::string_view line : lines_of(text)) {
+    if (line.starts_with(include)) {
+      const std::string_view rest = line.substr(include.size());
+      files.emplace_back(rest.substr(0, rest.find('"')));
+    }
+  }
+  return files;
+}
+
 std::vector<Finding> check_built(const Source& source, const std::set<std::string>& compiled) {
   if (!source.path.ends_with(".cpp") || compiled.contains(source.path)) {
     return {};

@@ -21,6 +21,9 @@ const std::vector<Exemption>& clock_exemptions();
 // Complains of clocks, threads and random devices outside the exempt places.
 std::vector<Finding> check_capabilities(const Source& source);
 
+// The files that a source merged by the build includes: CMake's unity sources hold no other line.
+std::vector<std::string> merged_files(std::string_view text);
+
 // Complains of a .cpp that is not among the files the build compiles.
 std::vector<Finding> check_built(const Source& source, const std::set<std::string>& compiled);
 

@@ -13,12 +13,12 @@
 namespace remora::kv {
 namespace {
 
-constexpr std::uint64_t keys = 16;
-constexpr std::uint64_t pool_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t key_count = 16;
+constexpr std::uint64_t readers_pool_bytes = std::uint64_t{1} << 30;
 
-// Version v of key k lies at (v * keys + k) * 64: a place that is of another key shows.
+// Version v of key k lies at (v * key_count + k) * 64: a place that is of another key shows.
 std::uint64_t version_place(std::uint64_t key, std::uint64_t version) {
-  return place_of(version * keys + key);
+  return place_of(version * key_count + key);
 }
 Tag tag_of(std::uint64_t key) {
   return mix(key);
@@ -27,31 +27,33 @@ Tag tag_of(std::uint64_t key) {
 TEST(IndexReaders, see_whole_words_and_never_an_older_version) {
   TestIndex test(4);
   std::atomic<bool> stop = false;
-  std::array<IndexSlot, keys> slots;
-  for (std::uint64_t key = 0; key < keys; ++key) {
+  std::array<IndexSlot, key_count> slots;
+  for (std::uint64_t key = 0; key < key_count; ++key) {
     slots[key] = test.index.insert(tag_of(key), 0, version_place(key, 1));
   }
   std::uint64_t wrong = 0;
   std::uint64_t looked = 0;
   std::thread reader([&] {
-    std::array<std::uint64_t, keys> newest{};
+    std::array<std::uint64_t, key_count> newest{};
     alignas(word_bytes) std::array<std::byte, window_bytes> copy;
     Random random(5);
     do {
-      const std::uint64_t key = random.below(keys);
+      const std::uint64_t key = random.below(key_count);
       racy_copy(copy, test.index.memory().subspan(test.index.geometry().window_offset(tag_of(key)),
                                                   window_bytes));
-      for (const Window::Candidate& found : Window(copy).find(tag_of(key), pool_bytes)) {
+      for (const Window::Candidate& found : Window(copy).find(tag_of(key), readers_pool_bytes)) {
         const std::uint64_t number = found.current.offset / 64;
-        wrong += number % keys != key || number / keys < newest[key] || found.doubtful ? 1u : 0u;
-        newest[key] = number / keys;
+        wrong += number % key_count != key || number / key_count < newest[key] || found.doubtful
+                     ? 1u
+                     : 0u;
+        newest[key] = number / key_count;
         ++looked;
       }
     } while (!stop || looked == 0);
   });
   Random random(6);
   for (std::uint64_t version = 2; version < 20'000; ++version) {
-    const std::uint64_t key = random.below(keys);
+    const std::uint64_t key = random.below(key_count);
     test.index.set_place(slots[key], 0, version_place(key, version));
   }
   stop = true;
@@ -71,7 +73,7 @@ TEST(IndexReaders, tell_a_reused_entry_by_the_key_of_the_object) {
     do {
       racy_copy(copy, test.index.memory().first(window_bytes));
       for (const Tag tag : {Tag{1}, Tag{2}}) {
-        for (const Window::Candidate& found : Window(copy).find(tag, pool_bytes)) {
+        for (const Window::Candidate& found : Window(copy).find(tag, readers_pool_bytes)) {
           const std::uint64_t number = found.current.offset / 64;
           impossible += number > 2 || found.doubtful ? 1u : 0u;
         }

@@ -13,22 +13,22 @@ namespace {
 
 constexpr Gid own = {1, 2, 3};
 constexpr Gid other = {9, 8, 7};
-constexpr RingShape shape = {.ring_bytes = 65536, .mtu_bytes = 4096};
+constexpr RingShape spoken_shape = {.ring_bytes = 65536, .mtu_bytes = 4096};
 
 HandshakeMessage hello() {
-  return {.kind = HandshakeKind::hello, .gid = other, .shape = shape};
+  return {.kind = HandshakeKind::hello, .gid = other, .shape = spoken_shape};
 }
 
 HandshakeMessage refusal(std::string text) {
   return {.kind = HandshakeKind::refusal,
           .gid = other,
-          .shape = shape,
+          .shape = spoken_shape,
           .code = Code::no_space,
           .text = std::move(text)};
 }
 
 Status judge(const HandshakeMessage& message) {
-  return judge_hello(message, own, shape.mtu_bytes, ring_limits::ring_bytes_max);
+  return judge_hello(message, own, spoken_shape.mtu_bytes, ring_limits::ring_bytes_max);
 }
 
 TEST(Handshake, gives_back_what_was_encoded) {
@@ -36,13 +36,13 @@ TEST(Handshake, gives_back_what_was_encoded) {
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_EQ(parsed->kind, HandshakeKind::hello);
   EXPECT_EQ(parsed->gid, other);
-  EXPECT_EQ(parsed->shape, shape);
+  EXPECT_EQ(parsed->shape, spoken_shape);
 }
 
 TEST(Handshake, carries_the_reason_of_a_refusal) {
   const Result<HandshakeMessage> parsed = parse_handshake(encode(refusal("full")).view());
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  const Status verdict = judge_answer(*parsed, own, shape);
+  const Status verdict = judge_answer(*parsed, own, spoken_shape);
   EXPECT_EQ(verdict.code(), Code::no_space);
   EXPECT_EQ(verdict.message(), "the listener refused the link: full");
 }
@@ -98,7 +98,7 @@ TEST(Handshake, refuses_a_hello_that_it_cannot_serve) {
   message = hello();
   message.kind = HandshakeKind::welcome;
   EXPECT_EQ(judge(message).code(), Code::damaged);
-  EXPECT_EQ(judge_hello(hello(), own, shape.mtu_bytes, 32768).code(), Code::no_space);
+  EXPECT_EQ(judge_hello(hello(), own, spoken_shape.mtu_bytes, 32768).code(), Code::no_space);
 }
 
 TEST(Handshake, refuses_rings_that_cannot_be) {
@@ -115,16 +115,16 @@ TEST(Handshake, refuses_rings_that_cannot_be) {
 
 TEST(Handshake, takes_no_answer_to_another_question) {
   HandshakeMessage answer = hello();
-  EXPECT_EQ(judge_answer(answer, own, shape).code(), Code::damaged);
+  EXPECT_EQ(judge_answer(answer, own, spoken_shape).code(), Code::damaged);
   answer.kind = HandshakeKind::welcome;
-  EXPECT_TRUE(judge_answer(answer, own, shape).ok());
-  EXPECT_EQ(judge_answer(answer, other, shape).code(), Code::invalid_argument);
+  EXPECT_TRUE(judge_answer(answer, own, spoken_shape).ok());
+  EXPECT_EQ(judge_answer(answer, other, spoken_shape).code(), Code::invalid_argument);
   answer.shape.ring_bytes *= 2;
-  EXPECT_EQ(judge_answer(answer, own, shape).code(), Code::damaged);
+  EXPECT_EQ(judge_answer(answer, own, spoken_shape).code(), Code::damaged);
   answer = hello();
   answer.kind = HandshakeKind::welcome;
   answer.features = 1;
-  EXPECT_EQ(judge_answer(answer, own, shape).code(), Code::damaged);
+  EXPECT_EQ(judge_answer(answer, own, spoken_shape).code(), Code::damaged);
 }
 
 TEST(Frame, tells_control_messages_from_bells) {

@@ -12,9 +12,11 @@
 namespace remora::fabric::nic {
 namespace {
 
-constexpr RingShape shape = {.ring_bytes = 65536, .mtu_bytes = 4096};
-constexpr HandshakeTerms client_terms = {.gid = {1}, .shape = shape, .ring_bytes_max = 1 << 20};
-constexpr HandshakeTerms server_terms = {.gid = {2}, .shape = shape, .ring_bytes_max = 1 << 20};
+constexpr RingShape link_shape = {.ring_bytes = 65536, .mtu_bytes = 4096};
+constexpr HandshakeTerms client_terms = {
+    .gid = {1}, .shape = link_shape, .ring_bytes_max = 1 << 20};
+constexpr HandshakeTerms server_terms = {
+    .gid = {2}, .shape = link_shape, .ring_bytes_max = 1 << 20};
 
 Status welcome_all(const HostPeer&) {
   return {};
@@ -49,11 +51,11 @@ class RawPeer : public testing::Test {
       return Status(Code::closed, "no answer");
     }
     const Result<HandshakeMessage> message = parse_handshake(Bytes(buffer).first(size_bytes));
-    return message.ok() ? judge_answer(*message, client_terms.gid, shape) : message.status();
+    return message.ok() ? judge_answer(*message, client_terms.gid, link_shape) : message.status();
   }
 
   static EncodedHandshake hello() {
-    return encode({.kind = HandshakeKind::hello, .gid = client_terms.gid, .shape = shape});
+    return encode({.kind = HandshakeKind::hello, .gid = client_terms.gid, .shape = link_shape});
   }
 
   static Descriptor memory(std::size_t size_bytes, int seals, unsigned flags = 0) {
@@ -63,7 +65,7 @@ class RawPeer : public testing::Test {
     return made;
   }
   static constexpr int good_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  static constexpr std::size_t good_bytes = SharedSegment::size_bytes(shape.ring_bytes);
+  static constexpr std::size_t good_bytes = SharedSegment::size_bytes(link_shape.ring_bytes);
 
   void say_hello_with(const Descriptor& passed) {
     ASSERT_TRUE(peer_->send(hello().view(), passed.number()).ok());

@@ -7,12 +7,12 @@
 namespace remora::fabric::nic {
 namespace {
 
-constexpr RingWireOptions small = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024}};
+constexpr RingWireOptions small_ring = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024}};
 
 // A process that connects, sends back every packet, and lives until it is killed or its link ends.
 void echo_until_down(const std::string& path) {
   PollLoop loop({.spin_turns = 50});
-  Station station(loop, small);
+  Station station(loop, small_ring);
   station.on_packet = [&](LinkId from) { station.send(from, station.packets.back()); };
   const Result<LinkId> link = loop.block_on(station.wire->connect(path));
   if (!link.ok()) {
@@ -24,7 +24,7 @@ void echo_until_down(const std::string& path) {
 // A process that listens, sends a word to whom it lets in, and waits to be killed.
 void listen_for_ever(const std::string& path) {
   PollLoop loop({.spin_turns = 50});
-  Station station(loop, small);
+  Station station(loop, small_ring);
   if (!station.wire->listen(path).ok()) {
     ::_exit(2);
   }
@@ -47,7 +47,7 @@ class RingProcess : public testing::Test {
 
   TestFolder folder_;
   PollLoop loop_{{.spin_turns = 50}};
-  Station station_{loop_, small};
+  Station station_{loop_, small_ring};
 };
 
 TEST_F(RingProcess, exchanges_packets_with_another) {

@@ -10,8 +10,8 @@
 namespace remora::fabric::nic {
 namespace {
 
-constexpr RingWireOptions small = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024},
-                                   .max_links = 8};
+constexpr RingWireOptions small_wire = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024},
+                                        .max_links = 8};
 
 // Two wires on one loop, one of which listens.
 class RingWireTest : public testing::Test {
@@ -29,8 +29,8 @@ class RingWireTest : public testing::Test {
 
   TestFolder folder_;
   PollLoop loop_{{.spin_turns = 50}};
-  Station server_{loop_, small};
-  Station client_{loop_, small};
+  Station server_{loop_, small_wire};
+  Station client_{loop_, small_wire};
 };
 
 TEST_F(RingWireTest, says_what_it_is) {
@@ -104,18 +104,18 @@ TEST_F(RingWireTest, tells_the_connector_why_it_is_not_let_in) {
 
 TEST_F(RingWireTest, takes_only_as_many_links_as_it_has_slots) {
   std::vector<std::unique_ptr<Station>> stations;
-  for (std::uint32_t i = 0; i < small.max_links; ++i) {
-    stations.push_back(std::make_unique<Station>(loop_, small));
+  for (std::uint32_t i = 0; i < small_wire.max_links; ++i) {
+    stations.push_back(std::make_unique<Station>(loop_, small_wire));
     connected(*stations.back());
   }
   EXPECT_EQ(connect(client_).code(), Code::no_space);
   stations.pop_back();
-  ASSERT_TRUE(server_.run_until([&] { return server_.wire->links() == small.max_links - 1; }));
+  ASSERT_TRUE(server_.run_until([&] { return server_.wire->links() == small_wire.max_links - 1; }));
   connected(client_);
 }
 
 TEST_F(RingWireTest, gives_up_on_a_peer_that_says_nothing) {
-  RingWireOptions hasty = small;
+  RingWireOptions hasty = small_wire;
   hasty.handshake_ns = 1'000'000;
   Station server(loop_, hasty);
   ASSERT_TRUE(server.wire->listen(folder_.file("hasty")).ok());
@@ -130,7 +130,7 @@ TEST_F(RingWireTest, gives_up_on_a_peer_that_says_nothing) {
 TEST_F(RingWireTest, gives_up_on_a_listener_that_says_nothing) {
   const Result<HostListener> silent = HostListener::open(folder_.file("silent"));
   ASSERT_TRUE(silent.ok());
-  RingWireOptions hasty = small;
+  RingWireOptions hasty = small_wire;
   hasty.handshake_ns = 1'000'000;
   Station station(loop_, hasty);
   const std::size_t descriptors = open_descriptors();
@@ -140,7 +140,7 @@ TEST_F(RingWireTest, gives_up_on_a_listener_that_says_nothing) {
 }
 
 TEST_F(RingWireTest, outlives_a_crowd_that_says_nothing) {
-  RingWireOptions hasty = small;
+  RingWireOptions hasty = small_wire;
   hasty.handshake_ns = 20'000'000;
   Station server(loop_, hasty);
   ASSERT_TRUE(server.wire->listen(folder_.file("hasty")).ok());
@@ -161,14 +161,14 @@ TEST_F(RingWireTest, outlives_a_crowd_that_says_nothing) {
 TEST_F(RingWireTest, ends_a_connect_when_the_wire_goes) {
   const Result<HostListener> silent = HostListener::open(folder_.file("silent"));
   ASSERT_TRUE(silent.ok());
-  auto station = std::make_unique<Station>(loop_, small);
+  auto station = std::make_unique<Station>(loop_, small_wire);
   Task<Result<LinkId>> connecting = station->wire->connect(folder_.file("silent"));
   station.reset();
   EXPECT_EQ(loop_.block_on(std::move(connecting)).code(), Code::closed);
 }
 
 TEST_F(RingWireTest, hands_over_what_was_sent_before_the_peer_closed) {
-  auto leaver = std::make_unique<Station>(loop_, small);
+  auto leaver = std::make_unique<Station>(loop_, small_wire);
   const LinkId link = connected(*leaver);
   ASSERT_TRUE(leaver->send(link, "last words"));
   leaver.reset();
@@ -222,7 +222,7 @@ TEST_F(RingWireTest, never_gives_an_id_twice) {
 
 TEST_F(RingWireTest, serves_a_quiet_link_beside_a_busy_one) {
   const LinkId busy = connected(client_);
-  Station quiet(loop_, small);
+  Station quiet(loop_, small_wire);
   const LinkId link = connected(quiet);
   while (client_.send(busy, "noise")) {
   }
@@ -236,7 +236,7 @@ TEST_F(RingWireTest, serves_a_quiet_link_beside_a_busy_one) {
 TEST_F(RingWireTest, takes_a_link_down_whose_ring_is_corrupt) {
   // A peer that keeps to the handshake and to nothing after it.
   Result<HostHandshake> hostile =
-      HostHandshake::connect(path(), {.gid = {6}, .shape = small.shape});
+      HostHandshake::connect(path(), {.gid = {6}, .shape = small_wire.shape});
   ASSERT_TRUE(hostile.ok());
   ASSERT_TRUE(server_.run_until([&] { return server_.ups.size() == 1; }));
   Result<std::optional<HostLink>> link = hostile->step([](const HostPeer&) { return Status(); });
@@ -250,7 +250,7 @@ TEST_F(RingWireTest, takes_a_link_down_whose_ring_is_corrupt) {
 
 TEST_F(RingWireTest, takes_a_link_down_that_talks_nonsense_on_its_socket) {
   Result<HostHandshake> hostile =
-      HostHandshake::connect(path(), {.gid = {6}, .shape = small.shape});
+      HostHandshake::connect(path(), {.gid = {6}, .shape = small_wire.shape});
   ASSERT_TRUE(hostile.ok());
   ASSERT_TRUE(server_.run_until([&] { return server_.ups.size() == 1; }));
   Result<std::optional<HostLink>> link = hostile->step([](const HostPeer&) { return Status(); });
