@@ -1,7 +1,7 @@
 // A run follows from its seed and its settings alone: not from where memory lies, what it held
 // before, which runs came earlier in the process, or the order of a hash table. So every engine
-// runs its seeds twice in one process, in two orders, on a heap that has moved and is filled with
-// other bytes.
+// runs its replayed_seeds twice in one process, in two orders, on a heap that has moved and is
+// filled with other bytes.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -18,12 +18,12 @@ namespace remora::sim {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t seeds = 2;
+constexpr std::uint64_t replayed_seeds = 2;
 #else
-constexpr std::uint64_t seeds = 12;
+constexpr std::uint64_t replayed_seeds = 12;
 #endif
 
-struct Seen {
+struct Replayed {
   std::uint64_t trace_hash = 0;
   std::uint64_t history_hash = 0;
   std::uint64_t cuts = 0;
@@ -31,7 +31,7 @@ struct Seen {
   std::uint64_t distinct_images = 0;
   std::string verdict;
 
-  bool operator==(const Seen&) const = default;
+  bool operator==(const Replayed&) const = default;
 };
 
 // What memory is filled with from here on when it is taken from the heap, and where that begins.
@@ -65,7 +65,7 @@ std::uint64_t hash_of(const History& history) {
   return hash;
 }
 
-Seen run(const kv::Engine& engine, const CrashRun& how) {
+Replayed run(const kv::Engine& engine, const CrashRun& how) {
   SiteTable sites;
   CrashCount count;
   StoreRun run(engine, how, sites, count);
@@ -80,7 +80,7 @@ Seen run(const kv::Engine& engine, const CrashRun& how) {
 
 // The runs in order on one heap, and in the opposite order on another.
 void expect_replayed(const kv::Engine& engine, const std::vector<CrashRun>& runs) {
-  std::vector<Seen> first;
+  std::vector<Replayed> first;
   {
     const OtherHeap heap(0x5a);
     for (const CrashRun& how : runs) {
@@ -89,7 +89,7 @@ void expect_replayed(const kv::Engine& engine, const std::vector<CrashRun>& runs
   }
   const OtherHeap heap(0xa3);
   for (std::size_t i = runs.size(); i-- > 0;) {
-    const Seen again = run(engine, runs[i]);
+    const Replayed again = run(engine, runs[i]);
     EXPECT_EQ(again.trace_hash, first[i].trace_hash) << "seed " << runs[i].seed;
     EXPECT_EQ(again.verdict, first[i].verdict) << "seed " << runs[i].seed;
     EXPECT_TRUE(again == first[i]) << "seed " << runs[i].seed;
@@ -100,7 +100,7 @@ class Replay : public testing::TestWithParam<const kv::Engine*> {};
 
 TEST_P(Replay, follows_from_the_seed_alone) {
   std::vector<CrashRun> runs;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= replayed_seeds; ++seed) {
     runs.push_back({.seed = seed, .settings = {}, .faults = {}});
     runs.push_back({.seed = seed, .settings = {}, .faults = {}});
     runs.back().settings.granularity = Granularity::page;
