@@ -160,7 +160,7 @@ class ProductCommands {
   }
 
   void add_demo() {
-    CLI::App* demo = command("demo", "See what is promised, and held, in about a minute",
+    CLI::App* demo = command("demo", "See what is promised, and held, in less than a minute",
                              [all = all_] { return demo_command(all->demo); });
     demo->add_option("--seed", all_->demo.seed, "Of every choice")
         ->check(whole_number(0))

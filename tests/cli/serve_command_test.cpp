@@ -156,5 +156,17 @@ TEST_F(Serve, offers_metrics) {
   EXPECT_TRUE(got.ends_with("# EOF\n"));
 }
 
+TEST(Demo, shows_kills_cuts_and_a_mistake) {
+  const TempFolder folder(REMORA_DISK_FOLDER);
+  const Outcome outcome =
+      remora_command({"demo", "--kills", "1", "--runs", "5", "--folder", folder.path()});
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.out << outcome.err;
+  for (const char* part : {"kill 1: ", "every promise kept", "Noticed, with seed ",
+                           "Nothing that was acknowledged as persistent was lost"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+  EXPECT_TRUE(folder.empty());
+}
+
 }  // namespace
 }  // namespace remora

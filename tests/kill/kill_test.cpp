@@ -71,5 +71,21 @@ TEST(Kill, loses_nothing_on_cache_line_media) {
   live("/dev/shm", {"--size", "16M", "--media", "dram"});
 }
 
+// The account can tell: a pool from before the last life has lost what that one acknowledged.
+TEST(Kill, notices_a_store_that_forgot) {
+  const TempFolder folder("/dev/shm");
+  cli::KillLives lives(
+      {.program = REMORA_COMMAND, .folder = folder.path(), .serve = {"--size", "4M"}});
+  ASSERT_TRUE(lives.start_and_check().ok());
+  ASSERT_TRUE(lives.live_and_kill().ok());
+  const std::string before = read_text(folder.file("kill.pool"));
+  ASSERT_TRUE(lives.start_and_check().ok());
+  ASSERT_TRUE(lives.live_and_kill().ok());
+  write_text(folder.file("kill.pool"), before);
+  const Status verdict = lives.start_and_check();
+  EXPECT_EQ(verdict.code(), Code::damaged);
+  EXPECT_NE(verdict.message().find("has lost version"), std::string::npos) << verdict.message();
+}
+
 }  // namespace
 }  // namespace remora

@@ -149,7 +149,7 @@ int demo_command(const DemoArguments& arguments) {
   if (!folder.ok()) {
     return fail(folder.status());
   }
-  fmt::print("Remora keeps what it was given, and says exactly when. About a minute; seed {}.\n\n",
+  fmt::print("Remora keeps what it was given, and says exactly when. Less than a minute; seed {}.\n\n",
              arguments.seed);
   const Status kills = show_kills(arguments, (*folder)->path());
   if (!kills.ok()) {

@@ -1,4 +1,4 @@
-// remora demo: what Remora promises, shown in about a minute to somebody who has never heard of
+// remora demo: what Remora promises, shown in less than a minute to somebody who has never heard of
 // RDMA or persistent memory: a real server that is killed in the middle of its work, and the same
 // code on memory whose power is cut.
 #pragma once
@@ -11,7 +11,7 @@ namespace remora::cli {
 struct DemoArguments {
   std::uint64_t seed = 1;
   std::uint64_t kills = 5;
-  std::uint64_t cut_runs = 300;
+  std::uint64_t cut_runs = 800;
   std::string folder = "data";  // where its files go, and are removed from
 };
 
