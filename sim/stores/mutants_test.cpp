@@ -16,8 +16,7 @@ TEST(StoreMutants, none_survives) {
   EXPECT_TRUE(report.unmuted_violations.empty());
   EXPECT_GT(report.mutants.size(), 8u);
   for (const Mutant& mutant : report.mutants) {
-    EXPECT_TRUE(mutant.killed) << to_string(mutant.site.key)
-                               << " is muted, and nothing misses it";
+    EXPECT_TRUE(mutant.killed) << to_string(mutant.site.key) << " is muted, and nothing misses it";
   }
 }
 

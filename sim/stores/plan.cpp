@@ -45,6 +45,27 @@ void draw_keys(StorePlan& plan, Random& random) {
   plan.large_percent = static_cast<std::uint32_t>(random.below(50));
 }
 
+// Large values of few keys, one after another: the log is cleaned all the time, and what was freed
+// is used again while somebody READs, which takes long.
+void churn(StorePlan& plan, Random& random) {
+  plan.keys = static_cast<std::uint32_t>(random.between(1, 3));
+  plan.operations = random.between(150, 300);
+  plan.longest_read_ns = 60'000;
+  plan.large_value_bytes = 6'000;
+  plan.large_percent = 90;
+  plan.server.clean_at_percent = 5;
+  plan.clients = 3;
+  plan.streams = 2;
+  plan.client.in_flight = 3;
+  plan.longest_pause_ns = 1'000;
+  plan.trouble_every_ns = random.chance(1, 2) ? 0 : 200'000;
+  plan.longest_trouble_ns = 150'000;
+  // Nobody is taken for dead because its READs wait for each other.
+  plan.server.connect.timeout_ns = plan.client.connect.timeout_ns = 150'000;
+  plan.server.client_timeout_ns = 2'000'000;
+  plan.client.timeout_ns = 4'000'000;
+}
+
 void draw_patience(StorePlan& plan, Random& random) {
   const bool impatient = random.chance(1, 3);
   plan.server.put_timeout_ns = impatient ? random.between(20'000, 60'000) : 10'000'000;
@@ -91,6 +112,9 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   draw_keys(plan, random);
   draw_patience(plan, random);
   draw_troubles(plan, random);
+  if (random.chance(1, 6)) {
+    churn(plan, random);
+  }
   plan.cuts = static_cast<std::uint32_t>(random.below(4));
   plan.probes = static_cast<std::uint32_t>(random.below(4));
   plan.cut_one_in = plan.operations * 5;

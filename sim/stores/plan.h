@@ -1,7 +1,7 @@
 // StorePlan: all that a run of a store in the crash world follows from, drawn from its seed. Few
 // keys, so that clients collide; a pool so small that its log is cleaned often; and now and then a
 // hard life: many keys, so that the index grows; little patience, so that values come too late; a
-// network that loses, repeats, reorders and delays.
+// network that loses, repeats, reorders and delays; large values, so that cleaning never rests.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct StorePlan {
   kv::ServerOptions server;
   kv::ClientOptions client;
   HostCosts costs;
+  std::uint64_t longest_read_ns = 6'000;  // that a READ takes lines for
 
   // What the clients do.
   std::uint32_t clients = 1;  // nodes

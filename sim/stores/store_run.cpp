@@ -19,6 +19,11 @@ std::string describe(const CrashEvent& event) {
                      to_string(event.kind));
 }
 
+bool is_of_the_pool(const CrashEvent& event) {
+  return event.site != nullptr &&
+         std::string_view(event.site->file_name()).find("src/pmem/") != std::string_view::npos;
+}
+
 }  // namespace
 
 StoreRun::StoreRun(const kv::Engine& engine, const CrashRun& run, SiteTable& sites,
@@ -241,9 +246,11 @@ void StoreRun::on_memory_event(const CrashEvent& event) {
   if (!cutting_ || captured_ || violation_) {
     return;
   }
-  // Few events pass while the store recovers, and few are commits; each of them is worth a cut.
+  // Few events pass while the store recovers, few are commits, and few belong to a transaction of
+  // the pool, which opens and ends segments; each of them is worth a cut.
   const std::uint64_t hurry = world_.store() == nullptr         ? 20
                               : event.kind == EventKind::commit ? 8
+                              : is_of_the_pool(event)           ? 3
                                                                 : 1;
   if (cuts_left_ != 0 && random_.chance(hurry, plan_.cut_one_in)) {
     --cuts_left_;

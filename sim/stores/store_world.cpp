@@ -6,7 +6,6 @@ namespace {
 constexpr CoreId server_cores = 2;
 constexpr std::uint64_t connect_again_ns = 10'000;
 constexpr std::size_t largest_value_bytes = 32 << 10;
-constexpr std::uint64_t longest_read_ns = 6'000;
 
 }  // namespace
 
@@ -19,7 +18,7 @@ StoreWorld::StoreWorld(const StorePlan& plan, std::uint32_t clients, SiteTable& 
               {.memory_bytes = plan.pool_bytes,
                .platform = plan.platform,
                .seed = random.next(),
-               .placement = {.longest_read_ns = longest_read_ns},
+               .placement = {.longest_read_ns = plan.longest_read_ns},
                .sites = &sites}) {
   for (std::uint32_t i = 0; i <= clients; ++i) {
     clients_.push_back(std::make_unique<Node>(

@@ -174,5 +174,16 @@ TEST(CrashCommand, mutants_are_counted) {
   }
 }
 
+TEST(CrashCommand, holds_a_store_to_another_promise_when_told_to) {
+  const Outcome outcome = remora_command(
+      {"crash", "--engine", "ca", "--runs", "8", "--hold-to", "persistent", "--json"});
+  EXPECT_EQ(outcome.exit_status, broken);
+  EXPECT_EQ(json_of(outcome).at("hold_to"), "persistent");
+  expect_refusal(remora_command({"crash", "--engine", "ca", "--hold-to", "steam"}), usage,
+                 "unknown promise 'steam'");
+  expect_refusal(remora_command({"crash", "--hold-to", "whole"}), usage,
+                 "only a store can be held to another promise");
+}
+
 }  // namespace
 }  // namespace remora

@@ -1,5 +1,7 @@
 // remora matrix: one cell for each engine and platform, what it says of each, and its exit status.
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "tests/cli/cli_testing.h"
 
@@ -56,6 +58,46 @@ TEST(MatrixCommand, a_rival_that_breaks_its_promise_is_a_finding_with_a_seed_tha
     }
   }
   EXPECT_LT(held, platforms) << "client-active without persistence must be shown to lose data";
+}
+
+// What the papers say of these designs, seen: each with a line that shows it again.
+TEST(MatrixCommand, shows_where_rivals_tear_step_back_and_lose) {
+  const Outcome outcome =
+      remora_command({"matrix", "--engine", "ca", "--engine", "erda", "--runs", "24", "--json"});
+  EXPECT_EQ(outcome.exit_status, kept);
+  std::map<std::string, nlohmann::json> found;
+  for (const nlohmann::json& cell : json_of(outcome)) {
+    ASSERT_EQ(cell.at("findings").size(), 3u);
+    for (const nlohmann::json& finding : cell.at("findings")) {
+      if (finding.at("found").get<bool>()) {
+        found.emplace(
+            cell.at("engine").get<std::string>() + " " + finding.at("question").get<std::string>(),
+            finding);
+      }
+    }
+  }
+  for (const char* expected : {"ca whole", "ca persistent", "erda monotonic", "erda persistent"}) {
+    ASSERT_TRUE(found.contains(expected)) << expected;
+    const nlohmann::json& finding = found.at(expected);
+    EXPECT_FALSE(finding.at("shown").get<std::string>().empty());
+    std::istringstream line(finding.at("replay").get<std::string>());
+    std::vector<std::string> words{std::istream_iterator<std::string>(line), {}};
+    words.erase(words.begin());
+    words.emplace_back("--json");
+    const nlohmann::json replayed = json_of(remora_command(words));
+    ASSERT_EQ(replayed.at("violations").size(), 1u) << finding.at("replay");
+    EXPECT_EQ(replayed.at("violations").at(0).at("explanation"), finding.at("explanation"));
+  }
+  EXPECT_FALSE(found.contains("erda whole")) << "Erda checks what it reads";
+}
+
+TEST(MatrixCommand, tells_in_words_why_a_promise_was_broken_on_each_platform) {
+  const Outcome outcome = remora_command({"matrix", "--engine", "ca", "--runs", "8"});
+  EXPECT_EQ(outcome.exit_status, kept);
+  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform   broken: a get "));
+  EXPECT_THAT(outcome.out, HasSubstr("beyond its promise:"));
+  EXPECT_THAT(outcome.out, HasSubstr("whole: a get returns torn bytes"));
+  EXPECT_THAT(outcome.out, HasSubstr("persistent: an acknowledged put is lost"));
 }
 
 TEST(MatrixCommand, refuses_what_it_does_not_know) {

@@ -41,6 +41,18 @@ TEST_F(EfactoryTest, persists_a_put_that_asks_for_it) {
   EXPECT_EQ(client.pure_gets(), 1u);
 }
 
+// The verifier takes a version out of the queue before it makes it persistent.
+TEST_F(EfactoryTest, is_busy_until_everything_acknowledged_is_verified) {
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(put("key-" + std::to_string(i), std::string(500, 'v')).ok());
+  }
+  while (server_->busy()) {
+    ASSERT_EQ(loop_.step(), RunState::running);
+  }
+  EXPECT_EQ(counter("awaited_versions"), 0u);
+  EXPECT_EQ(counter("verified_versions"), 40u);
+}
+
 TEST_F(EfactoryTest, cleans_its_log_for_ever) {
   start(1 << 20, {.create = true, .expected_keys = 16});
   std::map<std::string, std::string> model;

@@ -137,5 +137,15 @@ TEST_F(TableTest, scans_by_tag_whatever_its_size) {
   EXPECT_EQ(seen, tags);
 }
 
+// The example of docs/formats/rivals.md.
+TEST(Versions, replace_the_older_of_two_offsets) {
+  const std::uint64_t first = advance(0, 0x12000);
+  EXPECT_EQ(first, 0x8000024000000000u);
+  const std::uint64_t second = advance(first, 0x12100);
+  EXPECT_EQ(second, 0x0000024000000484u);
+  EXPECT_EQ(decode_versions(second).newest, 0x12100u);
+  EXPECT_EQ(decode_versions(second).previous, 0x12000u);
+}
+
 }  // namespace
 }  // namespace remora::kv::erda
