@@ -1,6 +1,6 @@
 // A run follows from its seed and its settings alone: not from where memory lies, what it held
 // before, which runs came earlier in the process, or the order of a hash table. So every engine
-// runs its replayed_seeds twice in one process, in two orders, on a heap that has moved and is
+// runs its seeds twice in one process, in two orders, on a heap that has moved and is
 // filled with other bytes.
 #include <gtest/gtest.h>
 #include <malloc.h>

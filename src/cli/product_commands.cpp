@@ -1,6 +1,7 @@
 // remora serve, put, get, del, scan, stat, shell, top, explain, demo, stop: their options.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -86,6 +87,9 @@ class ProductCommands {
         {"media", "How it is made persistent: auto, dax, file or dram [auto]"},
         {"engine", "The store engine [efactory]"},
         {"socket", "Where clients come in [beside the pool: data/remora.sock]"},
+        {"resp", "ADDRESS:PORT for Redis clients, or \"\" for none [127.0.0.1:6380 if it is free]"},
+        {"resp-durability",
+         "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
         {"clients", "How many at a time [64]"},
     };
@@ -93,7 +97,9 @@ class ProductCommands {
       serve->add_option_function<std::string>(
           std::string("--") + key,
           [all = all_, name = std::string(key)](const std::string& value) {
-            all->serve.changes.emplace_back(name, value);
+            std::string setting = name;
+            std::ranges::replace(setting, '-', '_');
+            all->serve.changes.emplace_back(setting, value);
           },
           help);
     }

@@ -1,6 +1,7 @@
 #include "server/daemon.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
@@ -16,6 +17,10 @@ namespace {
 // takes a disk its time.
 constexpr std::uint64_t settle_most_ns = 30'000'000'000;
 constexpr std::uint64_t settle_look_ns = 1'000'000;
+
+constexpr const char* automatic_resp = "127.0.0.1:6380";
+// A TCP client has no user that anybody could know.
+constexpr uid_t nobody = static_cast<uid_t>(-1);
 
 // Of processes that share a busy machine: a client that is not run for a moment is not dead.
 constexpr std::uint64_t value_patience_ns = 1'000'000'000;
@@ -87,8 +92,9 @@ Status Daemon::open_metrics() {
   HttpResponderOptions options;
   options.address = settings_.metrics;
   options.content_type = metrics_content_type;
-  Result<std::unique_ptr<HttpResponder>> metrics =
-      HttpResponder::open(runtime_, options, [this] { return metrics_text(*host_); });
+  Result<std::unique_ptr<HttpResponder>> metrics = HttpResponder::open(runtime_, options, [this] {
+    return metrics_text(*host_, resp_ ? &resp_->counters() : nullptr);
+  });
   if (!metrics.ok()) {
     return metrics.status();
   }
@@ -96,7 +102,57 @@ Status Daemon::open_metrics() {
   return {};
 }
 
+// Redis clients. By "auto" nothing fails for their sake: the store itself comes first.
 Status Daemon::open_resp() {
+  const bool is_automatic = settings_.resp == "auto";
+  kv::LocalStore* const store = host_->store().local();
+  if (settings_.resp.empty()) {
+    return {};
+  }
+  Status status;
+  if (store == nullptr) {
+    status = Status(Code::unsupported,
+                    fmt::format("the engine {} has no way for Redis clients; choose efactory, or "
+                                "--resp '' for none",
+                                host_->engine().name()));
+  } else if (settings_.access.for_others() && settings_.access.tokens.empty()) {
+    status = Status(Code::invalid_argument,
+                    "there are roles, and a Redis client can show who it is by a token alone: add "
+                    "[access.tokens], or --resp '' for none");
+  } else {
+    status = open_resp_at(is_automatic ? automatic_resp : settings_.resp, *store);
+  }
+  if (!status.ok() && is_automatic) {
+    resp_text_ = fmt::format("none: {}", status.message());
+    return {};
+  }
+  return status;
+}
+
+Status Daemon::open_resp_at(const std::string& address, kv::LocalStore& store) {
+  const std::size_t colon = address.rfind(':');
+  resp::RespOptions options;
+  options.host = address.substr(0, colon);
+  options.port = static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1)));
+  options.durability = settings_.resp_durability;
+  if (!settings_.access.tokens.empty()) {
+    options.authenticator = [rules = settings_.access](std::string_view, std::string_view token) {
+      const Result<Role> role = role_of(rules, nobody, ::getuid(), token);
+      return !token.empty() && role.ok() && *role >= Role::write;
+    };
+  }
+  Result<std::unique_ptr<resp::Server>> server = resp::Server::open(runtime_, store, options);
+  if (!server.ok()) {
+    return Status(server.code(), fmt::format("{}; --resp names another, or '' for none",
+                                             server.status().message()));
+  }
+  resp_ = std::move(server).value();
+  resp_text_ = fmt::format(
+      "redis-cli -h {} -p {}, for {}; {}", options.host, resp_->port(),
+      settings_.access.tokens.empty() ? "every user of this machine" : "who has a token",
+      options.durability == resp::Durability::persistent
+          ? "writes are answered when they are persistent"
+          : "writes are persistent a moment after the answer (WAITAOF waits)");
   return {};
 }
 
@@ -116,6 +172,9 @@ std::string Daemon::announcement() {
   text +=
       fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user");
+  if (!resp_text_.empty()) {
+    text += fmt::format("redis        {}\n", resp_text_);
+  }
   if (!settings_.metrics.empty()) {
     text += fmt::format("metrics      http://{}/metrics\n", settings_.metrics);
   }

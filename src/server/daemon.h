@@ -38,14 +38,16 @@ class Daemon {
 
   Status open_host(const std::string& version);
   Status open_metrics();
-  // Redis clients: the place where their front end is opened, over host_->store().local().
   Status open_resp();
+  Status open_resp_at(const std::string& address, kv::LocalStore& store);
   Status settle(const StopSignals& signals);
 
   Runtime& runtime_;
   const Settings settings_;
   // Members are destroyed from the last to the first.
   std::unique_ptr<StoreHost> host_;
+  std::unique_ptr<resp::Server> resp_;
+  std::string resp_text_;  // for people: where Redis clients come in, or why not
   std::unique_ptr<HttpResponder> metrics_;
 };
 

@@ -72,9 +72,25 @@ void add_engine(MetricsText& text, const kv::StoreServer::Counter& counter) {
   text.add(Metric{.name = name}, counter.value);
 }
 
+void add_redis(MetricsText& text, const resp::Counters& redis) {
+  text.add({.name = "remora_redis_clients", .help = "Redis clients now"}, redis.clients);
+  text.add({.name = "remora_redis_connections", .help = "That came", .grows = true},
+           redis.connections);
+  text.add({.name = "remora_redis_commands", .help = "Commands that were run", .grows = true},
+           redis.commands);
+  text.add({.name = "remora_redis_gets",
+            .help = "Keys that were looked for",
+            .grows = true,
+            .label = "found=\"yes\""},
+           redis.hits);
+  text.add({.name = "remora_redis_gets", .grows = true, .label = "found=\"no\""}, redis.misses);
+  text.add({.name = "remora_redis_errors", .help = "Commands that failed", .grows = true},
+           redis.errors);
+}
+
 }  // namespace
 
-std::string metrics_text(StoreHost& host) {
+std::string metrics_text(StoreHost& host, const resp::Counters* redis) {
   MetricsText text;
   text.add({.name = "remora_uptime_seconds", .help = "Since the store was opened", .unit = 1e-9},
            host.uptime_ns());
@@ -113,6 +129,9 @@ std::string metrics_text(StoreHost& host) {
             .help = "Remote keys, bounds or rights that were refused",
             .grows = true},
            nic.access_violations);
+  if (redis != nullptr) {
+    add_redis(text, *redis);
+  }
   return text.take();
 }
 

@@ -146,6 +146,20 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     settings.engine = value;
   } else if (key == "socket") {
     settings.socket = value;
+  } else if (key == "resp") {
+    if (!value.empty() && value != "auto") {
+      const Result<ListenAddress> address = parse_listen_address(value);
+      if (!address.ok()) {
+        return wrong_setting(key, address.status().message());
+      }
+    }
+    settings.resp = value;
+  } else if (key == "resp_durability") {
+    if (value != "asynchronous" && value != "persistent") {
+      return wrong_setting(key, "choose asynchronous or persistent");
+    }
+    settings.resp_durability =
+        value == "persistent" ? resp::Durability::persistent : resp::Durability::asynchronous;
   } else if (key == "metrics") {
     if (!value.empty()) {
       const Result<ListenAddress> address = parse_listen_address(value);
@@ -159,7 +173,9 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
                   key);
   } else {
     return wrong_setting(
-        key, "unknown; there are pool, size, media, engine, socket, metrics and clients");
+        key,
+        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics and "
+        "clients");
   }
   return {};
 }

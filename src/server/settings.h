@@ -8,6 +8,9 @@
 //   media = "auto"                 # auto, dax, file or dram
 //   engine = "efactory"
 //   socket = "data/remora.sock"
+//   resp = "auto"                  # Redis clients: ADDRESS:PORT; "auto": 127.0.0.1:6380 where that
+//                                  # can be had; "" for none
+//   resp_durability = "asynchronous"  # of their writes, or "persistent"
 //   metrics = "127.0.0.1:9464"     # "" for none
 //   clients = 64                   # at a time
 //
@@ -28,6 +31,7 @@
 
 #include "base/result.h"
 #include "pmem/open_region.h"
+#include "resp/server.h"
 #include "server/access.h"
 #include "server/toml.h"
 
@@ -38,7 +42,9 @@ struct Settings {
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
   Media media = Media::automatic;
   std::string engine = "efactory";
-  std::string socket = {};   // empty: beside the pool
+  std::string socket = {};  // empty: beside the pool
+  std::string resp = "auto";
+  resp::Durability resp_durability = resp::Durability::asynchronous;
   std::string metrics = {};  // HOST:PORT; empty: none
   std::uint32_t most_clients = 64;
   AccessRules access = {};
