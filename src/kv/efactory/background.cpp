@@ -18,6 +18,10 @@ constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::size_t frees_per_turn = 2;
 constexpr std::uint64_t stale_per_turn = 16;
+// What copies may waste at the ends of segments, and those that are open.
+constexpr std::uint64_t spare_segments = 2;
+// After a cleaning that found no room for its copies.
+constexpr std::uint64_t clean_again_ns = 1'000'000;
 constexpr std::uint64_t look_room_ns = 50'000;
 constexpr std::uint64_t expire_every_ns = 100'000'000;
 
@@ -132,17 +136,32 @@ void EfactoryServer::wake_tidy() {
   }
 }
 
-// --- For the local store ---
+// --- Room ---
+
+// Cleaning copies what lives, and must always find room for that: what puts may take is the rest.
+// While the log is compressed, what is put has to be copied too.
+std::uint64_t EfactoryServer::needed_for_copies() const {
+  return (cleaning_ ? to_copy_bytes_ : catalogue_->live_bytes()) +
+         spare_segments * catalogue_->log().segment_bytes();
+}
 
 bool EfactoryServer::admits(std::uint64_t size_bytes) const {
   const LogUsage usage = catalogue_->log().usage();
-  const bool is_tight = usage.segment_bytes + catalogue_->live_bytes() + size_bytes +
-                            2 * catalogue_->log().segment_bytes() >
-                        usage.total_bytes;
-  return !is_tight || !(cleaning_ || wants_cleaning());
+  const std::uint64_t segment = std::max(size_bytes, catalogue_->log().segment_bytes());
+  const bool leaves_room =
+      usage.segment_bytes + segment + needed_for_copies() + (compressing_ ? size_bytes : 0) <=
+      usage.total_bytes;
+  return leaves_room || !(cleaning_ || wants_cleaning());
 }
 
-void EfactoryServer::changed(bool expires) {
+void EfactoryServer::took(std::uint64_t size_bytes) {
+  to_copy_bytes_ += compressing_ ? size_bytes : 0;
+}
+
+// --- For the local store ---
+
+void EfactoryServer::changed(std::uint64_t size_bytes, bool expires) {
+  took(size_bytes);
   wake_tidy();
   if (expires && to_expire_ && !to_expire_->is_set()) {
     to_expire_->set();
@@ -227,9 +246,10 @@ bool EfactoryServer::wants_cleaning() const {
   // What cleaning left is not worth cleaning again until as much has come on top.
   const std::uint64_t worthwhile =
       used_after_clean_ + std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
-  const std::uint64_t live_bytes = catalogue_->live_bytes();
-  const bool is_tight = usage.segment_bytes + live_bytes + 2 * catalogue_->log().segment_bytes() >
-                        usage.total_bytes;  // later there would be no room for the copies
+  // Somewhat before puts have to wait for it.
+  const bool is_tight = usage.segment_bytes + catalogue_->live_bytes() +
+                            2 * spare_segments * catalogue_->log().segment_bytes() >
+                        usage.total_bytes;
   return usage.appended_bytes > worthwhile &&
          (full_ || is_tight ||
           usage.segment_bytes * 100 > usage.total_bytes * options_.clean_at_percent);
@@ -244,12 +264,17 @@ Task<void> EfactoryServer::tidy() {
     } else if (wants_cleaning()) {
       cleaning_ = true;
       const Status status = co_await clean();
-      used_after_clean_ = catalogue_->log().usage().appended_bytes;
+      // What a cleaning could not do is still worth doing.
+      used_after_clean_ =
+          status.ok() ? catalogue_->log().usage().appended_bytes : catalogue_->live_bytes();
       full_ = false;
       cleaning_ = false;
       ++ended_;
-      if (!status.ok() && !background_.region().failure().ok()) {
-        co_return;
+      if (!status.ok()) {
+        if (!background_.region().failure().ok()) {
+          co_return;
+        }
+        co_await background_.runtime().sleep_for(clean_again_ns);
       }
     } else {
       co_await to_tidy_.emplace(background_.runtime());
@@ -262,6 +287,8 @@ Task<Status> EfactoryServer::clean() {
   co_await round(false);
 
   // Compressing: what the pool holds now is scanned backwards; new versions go to it as ever.
+  to_copy_bytes_ = catalogue_->live_bytes();
+  compressing_ = true;
   log.begin_new_pool();
   std::vector<Segment> old;
   log.list(DataPool::current, old);
@@ -276,6 +303,7 @@ Task<Status> EfactoryServer::clean() {
   // Merging: new versions go to the new pool. When every client has arrived in the next round,
   // nobody writes to the old one any more: its versions are complete now, or never.
   catalogue_->append_to(DataPool::next);
+  compressing_ = false;
   co_await round(false);
   log.list(DataPool::current, old);
   std::vector<Offset> offsets;
@@ -331,6 +359,7 @@ Task<Status> EfactoryServer::clean() {
 
 // There was no room for the copies. Both pools live on as one.
 Task<void> EfactoryServer::give_up() {
+  compressing_ = false;
   catalogue_->log().keep_both_pools();
   catalogue_->append_to(DataPool::current);
   Tag from = 0;
@@ -365,6 +394,7 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
         co_return ticket.status();
       }
       last_move_ = *ticket;
+      to_copy_bytes_ -= std::min<std::uint64_t>(to_copy_bytes_, object.size_bytes());
       ++moved_;
       if (!background_.faults().planted(faults::verifier_sleeps_on)) {
         wake_verifier();  // on page media the copy is to be verified

@@ -40,7 +40,8 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
   for (const ConstBytes piece : value) {
     value_bytes += piece.size();
   }
-  if (!around_.admits(object_format::size_bytes(key.size(), value_bytes))) [[unlikely]] {
+  const std::uint64_t size_bytes = object_format::size_bytes(key.size(), value_bytes);
+  if (!around_.admits(size_bytes)) [[unlikely]] {
     return Status(Code::no_space, "space is to be cleaned first");
   }
   const Result<Catalogue::Written> written = catalogue_.put_here(key, value, expires);
@@ -53,7 +54,7 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
   } else {
     wait_for_commit({written->offset, last_});
   }
-  around_.changed(expires != 0);
+  around_.changed(size_bytes, expires != 0);
   return last_;
 }
 
@@ -70,7 +71,7 @@ Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
     } else {
       wait_for_commit({0, last_});
     }
-    around_.changed(false);
+    around_.changed(0, false);
   }
   return last_;
 }

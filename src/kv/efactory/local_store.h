@@ -24,7 +24,7 @@ class Surroundings {
   // needs.
   virtual bool admits(std::uint64_t size_bytes) const = 0;
   // Something was put or deleted.
-  virtual void changed(bool expires) = 0;
+  virtual void changed(std::uint64_t size_bytes, bool expires) = 0;
   virtual Task<Status> room() = 0;
 };
 

@@ -169,6 +169,10 @@ rpc::Reply EfactoryServer::put(ConstBytes request, Bytes body) {
     return rpc::Reply::failure(body, Code::in_use, "too many values are on their way; try again");
   }
   const ConstBytes key = request.subspan(sizeof(PutRequest));
+  const std::uint64_t size_bytes = object_format::size_bytes(key.size(), ask->value_bytes);
+  if (!admits(size_bytes)) {
+    return full(body);
+  }
   const Result<Catalogue::Granted> granted =
       catalogue_->put(key, ask->value_bytes, ask->client_sum);
   if (!granted.ok()) {
@@ -176,6 +180,7 @@ rpc::Reply EfactoryServer::put(ConstBytes request, Bytes body) {
                ? full(body)
                : rpc::Reply::failure(body, granted.status().code(), granted.status().message());
   }
+  took(size_bytes);
   wake_background();
   const Offset offset = granted->placed.offset;
   const PutReply reply{offset + object_format::value_begin(key.size()), offset, granted->sequence};

@@ -83,12 +83,15 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<Status> persistent(Ticket ticket);
   Status share_index(const rpc::Session& session, Peer& peer);
   bool wants_cleaning() const;
+  std::uint64_t needed_for_copies() const;
+  // A version of that size was put.
+  void took(std::uint64_t size_bytes);
   void wake_verifier();
   void wake_background();
   void wake_tidy();
   // For the local store.
   bool admits(std::uint64_t size_bytes) const override;
-  void changed(bool expires) override;
+  void changed(std::uint64_t size_bytes, bool expires) override;
   Task<Status> room() override;
 
   const Host host_;
@@ -116,6 +119,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t gets_ = 0;
   std::uint64_t dels_ = 0;
   std::uint64_t used_after_clean_ = 0;
+  bool compressing_ = false;  // the first stage of cleaning: versions are put to the old pool
+  std::uint64_t to_copy_bytes_ = 0;  // while cleaning: no more than this is left to be copied
   Ticket last_move_;
   // What the background flows wait for while there is nothing to do.
   std::optional<Event> to_verify_;
