@@ -23,7 +23,10 @@
 // and pending operations; its destructor waits for those that are under way, and, embedded, until
 // all that was acknowledged is persistent.
 //
-// Failure. Typed (error.h). `closed` and `timed_out` of a connected store are final: connect anew.
+// Failure. Typed (error.h). `closed` says that the connection ended in the middle of an operation,
+// which may or may not have happened; the next call connects anew, and fails if nobody serves. A
+// connected store that is left alone for seconds may be disconnected, since it cannot follow what
+// the server tells all clients: it connects anew before it does what it is asked.
 #pragma once
 
 #include <cstddef>
@@ -115,6 +118,10 @@ class Store {
   Expected<void> scan(const std::function<bool(std::string_view key)>& visit);
   // All of them at once; outcomes in the order of the batch, with a value for each get.
   std::vector<Expected<std::string>> run(const Batch& batch);
+
+  // Connects anew if the connection has ended, as every blocking call does before its work; for
+  // those who use the forms below alone. Not from inside a flow.
+  Expected<void> reconnect();
 
   // --- Started at once, ended later: to be awaited in a Flow, or waited for.
 

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t usual_value_bytes = 4096;
 constexpr std::size_t object_head_bytes = 4096;  // what lies around a value, key included
 constexpr std::size_t keys_per_visit = 64;
+constexpr std::uint64_t idle_ns = 100'000'000;
+constexpr std::uint64_t hearing_ns = 200'000;
 
 static_assert(static_cast<int>(ErrorCode::timed_out) == static_cast<int>(Code::timed_out) &&
               static_cast<int>(ErrorCode::not_found) == static_cast<int>(Code::not_found) &&
@@ -50,6 +52,9 @@ std::string_view to_string(ErrorCode code) {
 
 struct Store::Inside {
   PollLoop loop;
+  std::string path;                       // of the socket
+  server::StoreLinkOptions link_options;  // to connect anew
+  std::uint64_t last_ns = 0;              // when an operation was last begun
   std::size_t largest_value_bytes = 0;
   std::size_t under_way = 0;
   std::unique_ptr<EmbeddedStore> embedded;  // outlives the link to it
@@ -60,7 +65,7 @@ struct Store::Inside {
     link.reset();
   }
 
-  Status connect(const std::string& path, server::StoreLinkOptions options,
+  Status connect(const std::string& socket_path, server::StoreLinkOptions options,
                  std::size_t largest_value) {
     if (largest_value > kv::limits::value_bytes) {
       return Status(Code::invalid_argument,
@@ -70,13 +75,36 @@ struct Store::Inside {
     largest_value_bytes = largest_value;
     // Two values of the largest size at a time.
     options.client.buffer_bytes = std::bit_ceil(2 * (largest_value + object_head_bytes));
+    path = socket_path;
+    link_options = std::move(options);
+    return connect();
+  }
+
+  Status connect() {
+    link.reset();
     Result<std::unique_ptr<server::StoreLink>> made =
-        loop.block_on(server::StoreLink::connect(loop, path, std::move(options)));
+        loop.block_on(server::StoreLink::connect(loop, path, link_options));
     if (!made.ok()) {
       return made.status();
     }
     link = std::move(made).value();
     return {};
+  }
+
+  // What came while nobody ran the loop is heard first: a connection that has ended is made anew,
+  // unless something is under way on it. The outcome stands in `link`, which may be none.
+  Status ready() {
+    const std::uint64_t now_ns = loop.now_ns();
+    const bool was_idle = now_ns - std::exchange(last_ns, now_ns) > idle_ns;
+    if (was_idle && link) {
+      (void)loop.run_for(hearing_ns);
+    }
+    if (link && (link->store().failure().ok() || under_way != 0)) {
+      return {};
+    }
+    // Not `not_found`: that is said of keys.
+    const Status status = connect();
+    return status.ok() ? Status() : Status(Code::closed, std::string(status.message()));
   }
 
   void wait_all() {
@@ -125,6 +153,14 @@ struct Store::Inside {
     if (state->waiter) {
       state->waiter.resume();
     }
+  }
+
+  // There is no connection, and none can be made from inside a flow.
+  template <typename T>
+  Pending<T> never() {
+    auto state = std::make_shared<PendingState<T>>();
+    state->result.emplace(Error{ErrorCode::closed, "the store is gone; reconnect() first"});
+    return Pending<T>(std::move(state));
   }
 
   Pending<void> start(Task<Status> operation) {
@@ -197,13 +233,19 @@ Expected<Store> Store::connect(const std::string& socket_path, const ConnectOpti
 // --- Operations ---
 
 Expected<void> Store::put(std::string_view key, std::string_view value, Durability durability) {
+  if (const Status status = inside_->ready(); !status.ok()) {
+    return error_of(status);
+  }
   return expected_of(inside_->loop.block_on(
       inside_->link->store().put(as_bytes(key), as_bytes(value), put_options(durability))));
 }
 
 Expected<std::string> Store::get(std::string_view key) {
   std::string value;
-  const Status status = inside_->loop.block_on(inside_->read(key, value));
+  Status status = inside_->ready();
+  if (status.ok()) {
+    status = inside_->loop.block_on(inside_->read(key, value));
+  }
   if (!status.ok()) {
     return error_of(status);
   }
@@ -211,10 +253,16 @@ Expected<std::string> Store::get(std::string_view key) {
 }
 
 Expected<void> Store::del(std::string_view key) {
+  if (const Status status = inside_->ready(); !status.ok()) {
+    return error_of(status);
+  }
   return expected_of(inside_->loop.block_on(inside_->link->store().del(as_bytes(key))));
 }
 
 Expected<void> Store::scan(const std::function<bool(std::string_view key)>& visit) {
+  if (const Status status = inside_->ready(); !status.ok()) {
+    return error_of(status);
+  }
   kv::ScanCursor cursor = 0;
   do {
     VisitedKeys visited;
@@ -235,21 +283,33 @@ Expected<void> Store::scan(const std::function<bool(std::string_view key)>& visi
 
 Pending<void> Store::put_async(std::string_view key, std::string_view value,
                                Durability durability) {
+  if (!inside_->link) {
+    return inside_->never<void>();
+  }
   return inside_->start(
       inside_->link->store().put(as_bytes(key), as_bytes(value), put_options(durability)));
 }
 
 Pending<std::string> Store::get_async(std::string_view key) {
+  if (!inside_->link) {
+    return inside_->never<std::string>();
+  }
   auto state = std::make_shared<PendingState<std::string>>();
   inside_->loop.spawn(inside_->deliver_value(key, state));
   return Pending<std::string>(std::move(state));
 }
 
 Pending<void> Store::del_async(std::string_view key) {
+  if (!inside_->link) {
+    return inside_->never<void>();
+  }
   return inside_->start(inside_->link->store().del(as_bytes(key)));
 }
 
 std::vector<Expected<std::string>> Store::run(const Batch& batch) {
+  if (const Status status = inside_->ready(); !status.ok()) {
+    return {batch.operations().size(), Expected<std::string>(error_of(status))};
+  }
   std::vector<std::optional<Pending<void>>> changes(batch.operations().size());
   std::vector<std::optional<Pending<std::string>>> gets(batch.operations().size());
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -276,6 +336,10 @@ std::vector<Expected<std::string>> Store::run(const Batch& batch) {
   return outcomes;
 }
 
+Expected<void> Store::reconnect() {
+  return expected_of(inside_->ready());
+}
+
 void Store::wait_all() {
   inside_->wait_all();
 }
@@ -287,6 +351,9 @@ void Store::turn() {
 // --- About it ---
 
 Medium Store::medium() {
+  if (const Status status = inside_->ready(); !status.ok()) {
+    return {false, "unknown", std::string(status.message())};
+  }
   if (inside_->embedded) {
     const Strategy& strategy = inside_->embedded->host().strategy();
     return {strategy.survives_power_cut, strategy.method, strategy.reason};
@@ -302,15 +369,18 @@ Medium Store::medium() {
 }
 
 std::string Store::wire() {
-  return std::string(to_string(inside_->loop.block_on(inside_->link->wire_taken())));
+  return !inside_->ready().ok()
+             ? "none"
+             : std::string(to_string(inside_->loop.block_on(inside_->link->wire_taken())));
 }
 
 std::string Store::role() const {
-  return inside_->link->role();
+  return inside_->link ? inside_->link->role() : "none";
 }
 
 Expected<void> Store::failure() const {
-  return expected_of(inside_->link->store().failure());
+  return inside_->link ? expected_of(inside_->link->store().failure())
+                       : Expected<void>(Error{ErrorCode::closed, "nobody serves"});
 }
 
 }  // namespace remora

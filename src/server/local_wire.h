@@ -9,8 +9,14 @@
 #include "base/result.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/queue_pair.h"
 
 namespace remora::server {
+
+// How long queue pairs here wait for a peer that stands still. Between processes of one host
+// nothing is lost and death is noticed at once; but a busy machine lets anybody stand still for a
+// while.
+inline constexpr fabric::ConnectOptions patient_connect = {.timeout_ns = 1'000'000'000};
 
 enum class LocalFabric : std::uint8_t { ring, mapped };
 

@@ -33,9 +33,9 @@ struct StoreHostOptions {
   LocalFabric fabric = LocalFabric::mapped;
   std::string pool_path = {};  // made if it is not there; empty: memory
   Media media = Media::automatic;
-  std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
-  kv::ServerOptions server = {};                       // `create` is the host's to say
-  std::uint64_t join_timeout_ns = 10'000'000'000;      // from the link until the welcome
+  std::uint64_t pool_bytes = std::uint64_t{64} << 20;       // of a pool that is made
+  kv::ServerOptions server = {.connect = patient_connect};  // `create` is the host's to say
+  std::uint64_t join_timeout_ns = 10'000'000'000;           // from the link until the welcome
   AccessRules access = {};
   std::string version = {};  // of the program, for its facts
 };

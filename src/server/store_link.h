@@ -27,7 +27,7 @@ namespace remora::server {
 struct StoreLinkOptions {
   LocalFabric fabric = LocalFabric::mapped;
   std::string engine = {};  // that it must be; empty: whichever serves there
-  kv::ClientOptions client = {};
+  kv::ClientOptions client = {.connect = patient_connect};
   std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
   std::string token = {};                     // to present; empty: known by the user
 };

@@ -124,13 +124,21 @@ TEST_F(Serve, other_users_get_the_role_of_the_settings) {
   EXPECT_EQ(as_nobody({"get", "key"}).exit_status, environment);
   server_->signal(SIGTERM);
   EXPECT_EQ(server_->wait(), kept);
-  write_text(folder_.file("remora.toml"), "[access.users]\n65534 = \"read\"\n");
+  write_text(folder_.file("remora.toml"),
+             "[access]\nclients_per_user = 1\n[access.users]\n65534 = \"read\"\n");
   serve({"--config", folder_.file("remora.toml")});
   EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
   EXPECT_EQ(as_nobody({"get", "key"}).out, "value\n");
   EXPECT_EQ(as_nobody({"stat", "wire"}).out, "ring\n");
   EXPECT_EQ(as_nobody({"stat", "role"}).out, "read\n");
   expect_refusal(as_nobody({"put", "key", "other"}), environment, "may read alone");
+  RunningProcess top({REMORA_COMMAND, "top", "--socket", socket()},
+                     {.folder = "", .unprivileged = true});
+  for (int i = 0; i < 6000 && top.out().empty() && !top.ended(); ++i) {
+    (void)poll(nullptr, 0, 10);
+  }
+  expect_refusal(as_nobody({"get", "key"}), environment, "as many connections");
+  EXPECT_EQ(told({"get", "key"}), "value\n");
 }
 
 TEST_F(Serve, offers_metrics) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <remora/store.h>
 #include <signal.h>
+
+#include <optional>
 
 #include "tests/support/files.h"
 #include "tests/support/process.h"
@@ -22,6 +25,13 @@ class ExamplesTest : public testing::Test {
     EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
+  RunningProcess serve() {
+    RunningProcess server({REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool")});
+    for (int i = 0; i < 6000 && server.out().find("try ") == std::string::npos; ++i) {
+      (void)poll(nullptr, 0, 10);
+    }
+    return server;
+  }
   const TempFolder folder_{REMORA_DISK_FOLDER};
 };
 
@@ -30,16 +40,29 @@ TEST_F(ExamplesTest, embedded_remembers_between_runs) {
   expect_says(example("01_embedded", folder_.path()), "has run 2 times");
 }
 
+// Not an example, but what every program that stays connected meets.
+TEST_F(ExamplesTest, a_connected_store_outlives_its_server) {
+  std::optional<RunningProcess> server(serve());
+  Store store = Store::connect(folder_.file("example.sock")).value();
+  EXPECT_TRUE(store.put("key", "value").ok());
+  server->signal(SIGKILL);
+  server->wait();
+  (void)poll(nullptr, 0, 200);
+  EXPECT_TRUE(store.get("key").is(ErrorCode::closed));
+  EXPECT_TRUE(store.wait(store.get_async("key")).is(ErrorCode::closed));
+  server.reset();
+  server.emplace(serve());
+  EXPECT_TRUE(store.reconnect().ok());
+  EXPECT_EQ(store.get("key").value(), "value");
+  EXPECT_EQ(store.role(), "admin");
+}
+
 TEST_F(ExamplesTest, connect_uses_a_store_that_is_served) {
   const std::string socket = folder_.file("example.sock");
   const Outcome nobody = example("02_connect", socket);
   EXPECT_EQ(nobody.exit_status, 1);
   EXPECT_NE(nobody.err, "");
-  RunningProcess server({REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool")});
-  for (int i = 0; i < 6000 && server.out().find("try ") == std::string::npos; ++i) {
-    ASSERT_FALSE(server.ended()) << server.err();
-    (void)poll(nullptr, 0, 10);
-  }
+  RunningProcess server = serve();
   expect_says(example("02_connect", socket),
               "from another process\n1 keys, by the wire mapped, with the role admin");
   server.signal(SIGTERM);

@@ -73,6 +73,19 @@ Status Connection::connect(std::size_t buffer_bytes) {
   return {};
 }
 
+Result<bool> Connection::freshen() {
+  constexpr std::uint64_t hearing_ns = 200'000;
+  if (link_) {
+    (void)loop_.run_for(hearing_ns);
+  }
+  if (link_ && link_->store().failure().ok()) {
+    return false;
+  }
+  link_.reset();
+  REMORA_TRY(connect(usual_buffer_bytes));
+  return true;
+}
+
 Status Connection::make_room(std::size_t value_bytes) {
   if (value_bytes <= buffer_bytes_ / 2) {
     return {};

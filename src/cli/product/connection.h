@@ -39,8 +39,9 @@ class Connection {
   const kv::Engine& engine() const { return link_->engine(); }
   // What an acknowledged put means now, in a word or two: "persistent", "visible".
   std::string acknowledged_word(bool persistent);
-  // Why nothing can succeed any more, or success.
-  Status failure() { return link_->store().failure(); }
+  // Hears what came while nobody ran the loop, and connects anew if the connection has ended;
+  // whether it did.
+  Result<bool> freshen();
 
  private:
   explicit Connection(ConnectArguments arguments) : arguments_(std::move(arguments)) {}

@@ -244,7 +244,9 @@ Task<bool> KillLives::step(kv::StoreClient& store, Key& key, Random& random) {
     co_return true;
   }
   if (!killed_) {
-    wrong(Status(status.code(), fmt::format("before the kill: {}", status.message())));
+    wrong(Status(status.code(),
+                 fmt::format("before the kill: {}{}", status.message(),
+                             server_->ended() ? "; the server has ended by itself" : "")));
   }
   ++life_.in_flight;
   co_return false;

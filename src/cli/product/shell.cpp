@@ -59,10 +59,11 @@ class Shell {
       fmt::print("{}", shell_help);
       return true;
     }
-    if (!store_->failure().ok() && !connect_again()) {
-      return true;
+    const Result<bool> anew = store_->freshen();
+    if (anew.ok() && *anew) {
+      fmt::print("(connected anew)\n");
     }
-    const Status status = obey(verb, words);
+    const Status status = anew.ok() ? obey(verb, words) : anew.status();
     if (!status.ok()) {
       wrong(status.message());
     }
@@ -76,17 +77,6 @@ class Shell {
   }
 
  private:
-  // The store may have been started anew.
-  bool connect_again() {
-    const Status status = connect();
-    if (!status.ok()) {
-      wrong(status.message());
-      return false;
-    }
-    fmt::print("(connected anew)\n");
-    return true;
-  }
-
   Status obey(const std::string& verb, const Words& words) {
     const std::size_t given = words.size() - 1;
     if ((verb == "put" || verb == "set") && (given == 2 || given == 3)) {
