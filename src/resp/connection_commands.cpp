@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "resp/families.h"
 
@@ -148,6 +149,9 @@ Done select(Call& call) {
   const std::optional<std::int64_t> index = integer_of(call, call.args[1]);
   if (!index) {
     return Done::replied;
+  }
+  if (*index < std::numeric_limits<int>::min() || *index > std::numeric_limits<int>::max()) {
+    return fail(call, "ERR value is out of range, value must between -2147483648 and 2147483647");
   }
   if (*index != 0) {
     return fail(call, "ERR DB index is out of range");

@@ -113,8 +113,9 @@ Done scan(Call& call) {
   char* end = nullptr;
   errno = 0;
   const ScanCursor from = std::strtoul(cursor_text.c_str(), &end, 10);
-  if (cursor_text.empty() || std::isspace(static_cast<unsigned char>(cursor_text[0])) != 0 ||
-      *end != '\0' || errno == ERANGE) {
+  // An empty one is the beginning.
+  if (std::isspace(static_cast<unsigned char>(cursor_text.c_str()[0])) != 0 || *end != '\0' ||
+      errno == ERANGE) {
     return fail(call, "ERR invalid cursor");
   }
   std::string_view pattern = "*";

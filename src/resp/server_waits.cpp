@@ -73,6 +73,7 @@ void Server::wait_for_room(Connection& connection) {
 
 Task<void> Server::make_room() {
   while (!roomless_.empty()) {
+    co_await runtime_.yield();  // a connection may be in the middle of its requests
     const bool is_full = !(co_await store_.room()).ok();
     for (Connection* connection : std::exchange(roomless_, {})) {
       connection->pause = Pause::none;
@@ -80,7 +81,6 @@ Task<void> Server::make_room() {
       go_on(*connection);
     }
     bury();
-    co_await runtime_.yield();
   }
   making_room_ = false;
 }

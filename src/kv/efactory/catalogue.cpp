@@ -259,6 +259,16 @@ bool Catalogue::flush_if_complete(const Object& object, const Host& by) {
   return true;
 }
 
+bool Catalogue::superseded(const Object& object, const Host& by) const {
+  by.charge(Work::index);
+  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  if (!slot) {
+    return false;
+  }
+  const Object latest = newest(slot);
+  return latest.sequence() > object.sequence() && latest.durable();
+}
+
 Ticket Catalogue::make_durable(const Object& object, const Host& by) {
   by.flush(object.bytes());
   const Ticket ticket = by.drain();

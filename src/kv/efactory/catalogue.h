@@ -112,6 +112,9 @@ class Catalogue {
   // Looks at a version whose value is awaited: its value is flushed if it is complete. The caller
   // drains, waits, and then calls mark_durable.
   bool flush_if_complete(const Object& object, const Host& by);
+  // Whether the newest version of its key is a later one, and durable: then nobody will ever ask
+  // for this one again.
+  bool superseded(const Object& object, const Host& by) const;
   void mark_durable(const Object& object);
   void invalidate(const Object& object);
   std::deque<Awaited>& awaited() { return awaited_; }

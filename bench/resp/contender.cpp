@@ -1,0 +1,177 @@
+#include "bench/resp/contender.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "resp/server.h"
+#include "runtime/poll_loop.h"
+#include "server/store_host.h"
+
+namespace remora::bench {
+namespace {
+
+constexpr std::uint64_t pool_bytes = std::uint64_t{1} << 30;
+
+// A port that nobody uses at this moment.
+std::uint16_t free_port() {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  (void)::bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address);
+  (void)::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+  ::close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+bool is_answering(std::uint16_t port) {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool answers =
+      ::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  ::close(descriptor);
+  return answers;
+}
+
+[[noreturn]] void serve(Keeping keeping, const std::string& folder, std::uint16_t port) {
+  PollLoop loop;
+  server::StoreHostOptions options;
+  options.socket_path = folder + "/socket";
+  options.pool_bytes = pool_bytes;
+  options.pool_path = keeping == Keeping::none ? "" : folder + "/pool";
+  Result<std::unique_ptr<server::StoreHost>> host = server::StoreHost::open(loop, options);
+  if (!host.ok()) {
+    std::fprintf(stderr, "resp: %s\n", std::string(host.status().message()).c_str());
+    std::_Exit(1);
+  }
+  resp::RespOptions front;
+  front.port = port;
+  front.durability =
+      keeping == Keeping::always ? resp::Durability::persistent : resp::Durability::asynchronous;
+  Result<std::unique_ptr<resp::Server>> server =
+      resp::Server::open(loop, *(*host)->store().local(), front);
+  if (!server.ok()) {
+    std::fprintf(stderr, "resp: %s\n", std::string(server.status().message()).c_str());
+    std::_Exit(1);
+  }
+  for (;;) {
+    (void)loop.turn();
+  }
+}
+
+[[noreturn]] void become_redis(Keeping keeping, const std::string& folder, std::uint16_t port) {
+  const std::string number = std::to_string(port);
+  const char* const append = keeping == Keeping::none ? "no" : "yes";
+  const char* const sync = keeping == Keeping::always ? "always" : "everysec";
+  ::execlp("redis-server", "redis-server", "--port", number.c_str(), "--bind", "127.0.0.1", "--dir",
+           folder.c_str(), "--save", "", "--appendonly", append, "--appendfsync", sync,
+           "--loglevel", "warning", nullptr);
+  std::_Exit(127);
+}
+
+template <typename Body>
+pid_t start(const Body& body) {
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) {
+      std::_Exit(0);
+    }
+    body();
+  }
+  return process;
+}
+
+// User and system time of all its threads.
+double cpu_seconds(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::vector<std::string> list;
+  for (std::string field; fields >> field;) {
+    list.push_back(field);
+  }
+  constexpr std::size_t user = 11;
+  return list.size() <= user + 1 ? 0
+                                 : (std::stod(list[user]) + std::stod(list[user + 1])) /
+                                       static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Contender>> Contender::redis(Keeping keeping, const std::string& folder) {
+  const std::uint16_t port = free_port();
+  std::unique_ptr<Contender> contender(
+      new Contender(start([&] { become_redis(keeping, folder, port); }), port));
+  REMORA_TRY(contender->await_answer());
+  return contender;
+}
+
+Result<std::unique_ptr<Contender>> Contender::remora(Keeping keeping, const std::string& folder) {
+  const std::uint16_t port = free_port();
+  std::unique_ptr<Contender> contender(
+      new Contender(start([&] { serve(keeping, folder, port); }), port));
+  REMORA_TRY(contender->await_answer());
+  return contender;
+}
+
+Contender::~Contender() {
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+}
+
+Status Contender::await_answer() const {
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (is_answering(port_)) {
+      return {};
+    }
+    if (::waitpid(process_, nullptr, WNOHANG) != 0) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return Status(Code::not_found, "a server did not start; is redis-server installed?");
+}
+
+Result<Round> Contender::run(const std::string& command, std::uint64_t requests,
+                             std::uint32_t clients, std::uint32_t pipeline) const {
+  const std::string line =
+      fmt::format("redis-benchmark -h 127.0.0.1 -p {} -t {} -n {} -c {} -P {} --csv 2>/dev/null",
+                  port_, command, requests, clients, pipeline);
+  const double before = cpu_seconds(process_);
+  std::FILE* const output = ::popen(line.c_str(), "r");
+  if (output == nullptr) {
+    return Status(Code::io_error, "redis-benchmark cannot be run");
+  }
+  char text[512];
+  double rate = 0;
+  while (std::fgets(text, sizeof text, output) != nullptr) {
+    (void)std::sscanf(text, "\"%*[^\"]\",\"%lf\"", &rate);
+  }
+  if (::pclose(output) != 0 || rate == 0) {
+    return Status(Code::io_error, "redis-benchmark failed; is redis-tools installed?");
+  }
+  const double spent = cpu_seconds(process_) - before;
+  return Round{rate, spent * 1e6 / static_cast<double>(requests)};
+}
+
+}  // namespace remora::bench
