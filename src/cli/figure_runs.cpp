@@ -14,11 +14,8 @@ namespace {
 struct StoreRun {
   std::string engine;
   workload::Plan plan;
-  std::uint64_t pool_bytes = 0;
+  bool cleaning = false;  // the log is cleaned all the time
 };
-
-// A pool in which the log is cleaned over and over while a run is measured.
-constexpr std::uint64_t versions_between_cleanings = 1'000;
 
 Result<StoreRun> store_run_of(const figures::Parameters& parameters,
                               const FigureRunOptions& options) {
@@ -48,10 +45,7 @@ Result<StoreRun> store_run_of(const figures::Parameters& parameters,
   run.plan.warm_up = options.operations / 4;
   run.plan.seed = options.seed;
   const Result<bool> cleaning = parameters.flag("cleaning");
-  if (cleaning.ok() && *cleaning) {
-    const auto object_bytes = static_cast<std::uint64_t>(*key_bytes + *value_bytes + 128);
-    run.pool_bytes = (2 * options.records + versions_between_cleanings) * object_bytes + (4 << 20);
-  }
+  run.cleaning = cleaning.ok() && *cleaning;
   return run;
 }
 
@@ -79,7 +73,7 @@ Result<store_bench::ModelledReport> model(const StoreRun& run,
   store_bench::ModelledOptions options;
   options.engine = run.engine;
   options.plan = run.plan;
-  options.pool_bytes = run.pool_bytes;
+  options.server.clean_always = run.cleaning;
   options.profile = names;
   return store_bench::run_modelled(options);
 }
@@ -159,7 +153,7 @@ Result<FigureValues> run_measured_figure(const figures::FigureRun& run, const st
   MeasuredOptions measured;
   measured.engine = store->engine;
   measured.plan = store->plan;
-  measured.pool_bytes = store->pool_bytes;
+  measured.clean_always = store->cleaning;
   measured.fabric = fabric == "mapped" ? server::LocalFabric::mapped : server::LocalFabric::ring;
   const Result<MeasuredReport> report = run_measured(measured);
   if (!report.ok()) {

@@ -122,6 +122,7 @@ struct ServerOptions {
   std::uint64_t expected_keys = 1024;          // to begin with; the index grows
   std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
+  bool clean_always = false;  // for who measures cleaning: after one comes the next
   // How long a client may take to follow a change that all must know of, before it is disconnected.
   std::uint64_t client_timeout_ns = 1'000'000'000;
   // Where being persistent takes a commit: how long changes by the local store wait for one that

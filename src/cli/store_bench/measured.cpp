@@ -87,9 +87,16 @@ class MeasuredRun {
         .pool_path = options_.pool_path,
         .pool_bytes =
             options_.pool_bytes != 0 ? options_.pool_bytes : store_bench::pool_bytes_for(plan_),
-        .server = store_bench::server_options_for(plan_, {.put_timeout_ns = put_timeout_ns})};
+        .server = store_bench::server_options_for(plan_, server_options())};
     REMORA_TRY(children_.start("server", 0, [&] { serve(host, *board_); }));
     return await([this] { return board_->server().ready.load(); });
+  }
+
+  kv::ServerOptions server_options() const {
+    kv::ServerOptions options;
+    options.put_timeout_ns = put_timeout_ns;
+    options.clean_always = options_.clean_always;
+    return options;
   }
 
   Status start_clients() {

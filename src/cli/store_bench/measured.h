@@ -25,6 +25,7 @@ struct MeasuredOptions {
   kv::Durability durability = kv::Durability::standard;
   std::string pool_path = {};    // a file that is made for the run; empty: memory
   std::uint64_t pool_bytes = 0;  // 0: room for every version that is written
+  bool clean_always = false;     // as kv::ServerOptions has it
   std::function<void(std::uint64_t performed, std::uint64_t planned)> progress = {};
 };
 

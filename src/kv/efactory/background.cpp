@@ -96,7 +96,7 @@ Task<void> EfactoryServer::verify() {
     if (count != 0) {
       if (background_.faults().planted(faults::flag_before_drain)) {
         for (std::size_t i = 0; i < count; ++i) {
-          catalogue_->mark_durable(catalogue_->log().at(flushed[i].offset));
+          catalogue_->mark_durable(catalogue_->log().at(flushed[i].offset), background_);
         }
       }
       const Ticket ticket = background_.drain();
@@ -109,7 +109,7 @@ Task<void> EfactoryServer::verify() {
         // The cleaner may have ended its data pool meanwhile.
         const Result<Object> object = catalogue_->log().find(flushed[i].offset);
         if (object.ok() && object->sequence() == flushed[i].sequence) {
-          catalogue_->mark_durable(*object);
+          catalogue_->mark_durable(*object, background_);
           ++verified_;
         }
       }
@@ -245,6 +245,9 @@ Task<void> EfactoryServer::round(bool pure_reads) {
 
 bool EfactoryServer::wants_cleaning() const {
   const LogUsage usage = catalogue_->log().usage();
+  if (options_.clean_always && usage.appended_bytes != 0) {
+    return true;
+  }
   if (background_.faults().planted(faults::cleans_for_ever) && cleaned_ != 0) {
     return true;
   }

@@ -56,8 +56,8 @@ Result<std::unique_ptr<Catalogue>> Catalogue::create(const Host& host, Pool& poo
 
 // --- Versions ---
 
-IndexSlot Catalogue::find(Tag tag, ConstBytes key) const {
-  host_.charge(Work::index);
+IndexSlot Catalogue::find(Tag tag, ConstBytes key, const Host& by) const {
+  by.charge(Work::index);
   return index_->find(tag, [&](const IndexSlot& slot) { return same(newest(slot).key(), key); });
 }
 
@@ -130,7 +130,7 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
                                           std::uint32_t client_sum) {
   const Faults& planted = host_.faults();
   const Tag tag = index_->tag(key);
-  const IndexSlot slot = find(tag, key);
+  const IndexSlot slot = find(tag, key, host_);
   const std::uint64_t sequence =
       sequence_ + (planted.planted(faults::sequence_stands_still) && sequence_ != 0 ? 0 : 1);
   Link previous;
@@ -163,7 +163,7 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
 
 Result<Ticket> Catalogue::del(ConstBytes key) {
   const Tag tag = index_->tag(key);
-  const IndexSlot slot = find(tag, key);
+  const IndexSlot slot = find(tag, key, host_);
   if (!slot || newest(slot).kind() == Kind::tombstone) {
     return last_del_;
   }
@@ -195,7 +195,7 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
 
 Catalogue::Found Catalogue::get(ConstBytes key) {
   const Faults& planted = host_.faults();
-  const IndexSlot slot = find(index_->tag(key), key);
+  const IndexSlot slot = find(index_->tag(key), key, host_);
   if (!slot) {
     return {std::nullopt, last_del_};
   }
@@ -260,8 +260,7 @@ bool Catalogue::flush_if_complete(const Object& object, const Host& by) {
 }
 
 bool Catalogue::superseded(const Object& object, const Host& by) const {
-  by.charge(Work::index);
-  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), by);
   if (!slot) {
     return false;
   }
@@ -273,15 +272,15 @@ Ticket Catalogue::make_durable(const Object& object, const Host& by) {
   by.flush(object.bytes());
   const Ticket ticket = by.drain();
   if (by.region().persistent(ticket)) {
-    mark_durable(object);
+    mark_durable(object, by);
   }
   return ticket;
 }
 
 // The flag is not flushed: when a cut takes it, the checksum tells the same.
-void Catalogue::mark_durable(const Object& object) {
+void Catalogue::mark_durable(const Object& object, const Host& by) {
   log_->note_durable(object);
-  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), by);
   if (!slot) {
     return;
   }
@@ -299,7 +298,7 @@ void Catalogue::invalidate(const Object& object) {
 // --- Cleaning ---
 
 Catalogue::Fate Catalogue::judge(const Object& object) {
-  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   if (!slot || object.invalid()) {
     return Fate::stale;
   }
@@ -360,7 +359,7 @@ Result<Ticket> Catalogue::move(const Object& object) {
   const Ticket ticket = background_.drain();
   const bool is_persistent = background_.region().persistent(ticket);
 
-  const IndexSlot slot = find(index_->tag(object.key()), object.key());
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   REMORA_CHECK(slot, "a version that lives on is led to");
   Object after = newest(slot);
   if (after.offset() == object.offset()) {
@@ -375,7 +374,7 @@ Result<Ticket> Catalogue::move(const Object& object) {
     }
   }
   if (is_persistent) {
-    mark_durable(copy);
+    mark_durable(copy, background_);
   } else {
     awaited_.push_back({copy.offset(), copy.sequence(), host_.now_ns(), 0});
   }

@@ -115,7 +115,7 @@ class Catalogue {
   // Whether the newest version of its key is a later one, and durable: then nobody will ever ask
   // for this one again.
   bool superseded(const Object& object, const Host& by) const;
-  void mark_durable(const Object& object);
+  void mark_durable(const Object& object, const Host& by);
   void invalidate(const Object& object);
   std::deque<Awaited>& awaited() { return awaited_; }
 
@@ -168,7 +168,7 @@ class Catalogue {
   bool acceptable(const Object& object) const;
   void forget_tombstones();
 
-  IndexSlot find(Tag tag, ConstBytes key) const;
+  IndexSlot find(Tag tag, ConstBytes key, const Host& by) const;
   // The place that leads to the newest version.
   static std::size_t newest_of(IndexSlot slot);
   void release(IndexSlot slot);
@@ -226,7 +226,7 @@ std::optional<Object> Catalogue::shown_of(const Object& newest, const Known& kno
 
 template <typename Known>
 std::optional<Object> Catalogue::shown(ConstBytes key, const Known& known) {
-  const IndexSlot slot = find(index_->tag(key), key);
+  const IndexSlot slot = find(index_->tag(key), key, host_);
   if (!slot) {
     return std::nullopt;
   }

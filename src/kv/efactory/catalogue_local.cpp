@@ -35,7 +35,7 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
     return Status(Code::no_space, "the store is full");
   }
   const Tag tag = index_->tag(key);
-  const IndexSlot slot = find(tag, key);
+  const IndexSlot slot = find(tag, key, host_);
   const auto size = static_cast<std::uint32_t>(value_bytes);
   host_.charge_crc(size);
   host_.charge_copy(size);

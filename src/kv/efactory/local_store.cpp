@@ -147,7 +147,7 @@ Task<void> EfactoryLocal::commit() {
       // The cleaner may have ended its data pool meanwhile.
       const Result<Object> object = catalogue_.log().find(batch_[i].offset);
       if (object.ok() && object->sequence() == batch_[i].mark && !object->durable()) {
-        catalogue_.mark_durable(*object);
+        catalogue_.mark_durable(*object, catalogue_.background());
       }
       if (i % flags_per_turn == flags_per_turn - 1) {
         co_await runtime.yield();

@@ -53,7 +53,7 @@ void Catalogue::take_recovered(const Object& object) {
     (void)end_growth();
   }
   const Tag tag = index_->tag(object.key());
-  const IndexSlot slot = find(tag, object.key());
+  const IndexSlot slot = find(tag, object.key(), host_);
   if (!slot || newest(slot).sequence() <= object.sequence() ||
       host_.faults().planted(faults::recovery_takes_any)) {
     const bool is_decided = object.durable() || object.kind() == Kind::tombstone;
