@@ -131,7 +131,7 @@ TEST_F(ReportTest, makes_a_page_that_needs_nothing_else) {
   EXPECT_THAT(page, HasSubstr("<span class=\"within\">within</span>"));
   EXPECT_THAT(page, HasSubstr("<span class=\"no-data\">no data</span>"));
   EXPECT_THAT(page, HasSubstr("data:image/svg+xml;base64,"));
-  EXPECT_THAT(page, HasSubstr("by the profile connectx-5, dram, xeon; seed 7"));
+  EXPECT_THAT(page, HasSubstr("by the profile connectx-5, dram-clflush, xeon; seed 7"));
   EXPECT_THAT(page, HasSubstr("remora figures efactory-9a"));
   EXPECT_THAT(page, HasSubstr("engine=efactory"));
   for (const char* outside : {"http:", "https:", "<script", "<link", "@import", "src=\"/"}) {
