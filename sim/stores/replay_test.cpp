@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "kv/efactory/faults.h"
 #include "kv/store.h"
 #include "sim/stores/store_run.h"
 
