@@ -64,8 +64,16 @@ Parser::Number Parser::number(std::string_view bytes, std::int64_t& value) {
 Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
   const auto wait = [&](std::size_t size) {
     wanted_ = size;
+    for (const std::string_view arg : std::span(args_).subspan(pieces_.size())) {
+      pieces_.push_back({static_cast<std::uint32_t>(arg.data() - bytes.data()),
+                         static_cast<std::uint32_t>(arg.size())});
+    }
     return Step::more;
   };
+  // The bytes may lie elsewhere than at the last call.
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    args_[i] = {bytes.data() + pieces_[i].from, pieces_[i].size};
+  }
   if (!inside_) {
     std::int64_t count = 0;
     switch (number(bytes, count)) {
@@ -130,13 +138,10 @@ Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
     if (at_ + size > limits::request_bytes) {
       return fail("too big a request");
     }
-    pieces_.push_back({static_cast<std::uint32_t>(at_), static_cast<std::uint32_t>(size)});
+    args_.emplace_back(bytes.data() + at_, size);
     at_ += size + 2;
     bulk_ = -1;
     --left_;
-  }
-  for (const Piece& piece : pieces_) {
-    args_.emplace_back(bytes.data() + piece.from, piece.size);
   }
   inside_ = false;
   return Step::request;

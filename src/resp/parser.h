@@ -58,8 +58,8 @@ class Parser {
   std::int64_t bulk_ = -1;  // the size of the argument that is next, when it is known
   std::size_t at_ = 0;
   std::size_t wanted_ = 1;
-  std::vector<Piece> pieces_;
   std::vector<std::string_view> args_;
+  std::vector<Piece> pieces_;  // where those of them are that earlier calls found
   std::vector<std::string> words_;
   std::string error_;
 };

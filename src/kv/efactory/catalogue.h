@@ -75,11 +75,11 @@ class Catalogue {
 
   // --- Requests of the server's own process (catalogue_local.cpp).
 
-  // A version whose value is at hand: it is complete, and durable where draining is all that takes.
+  // A version whose value is at hand: it is complete, and flushed; the caller drains, waits, and
+  // then calls mark_durable.
   struct Written {
     Offset offset = 0;
     std::uint64_t sequence = 0;
-    bool durable = false;
   };
   Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
                            std::uint64_t expires);

@@ -54,13 +54,8 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
   }
   ++sequence_;
   const Object object = log_->at(placed->offset);
-  const bool at_once = host_.region().granularity() != Granularity::page;
-  if (at_once) {
-    (void)host_.drain();
-    log_->set_durable(object);
-  }
-  lead_to(tag, slot, which_, object, at_once);
-  return Written{placed->offset, sequence_, at_once};
+  lead_to(tag, slot, which_, object, false);
+  return Written{placed->offset, sequence_};
 }
 
 // What hides older versions is on the medium, and none of those was moved to where it is not.

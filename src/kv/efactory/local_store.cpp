@@ -17,6 +17,7 @@ EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, std::ui
       around_(around),
       background_(catalogue.background()),
       commit_ns_(commit_ns),
+      by_commit_(catalogue.host().region().granularity() == Granularity::page),
       last_(catalogue.sequence()),
       persistent_(catalogue.sequence()) {}
 
@@ -49,11 +50,7 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
     return written.status();
   }
   last_ = written->sequence;
-  if (written->durable) {
-    persistent_ = last_;
-  } else {
-    wait_for_commit({written->offset, last_});
-  }
+  wait_for_commit({written->offset, last_});
   around_.changed(size_bytes, expires != 0);
   return last_;
 }
@@ -66,11 +63,7 @@ Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
   }
   if (catalogue_.sequence() != before) {
     last_ = catalogue_.sequence();
-    if (background_.region().persistent(*ticket)) {
-      persistent_ = last_;
-    } else {
-      wait_for_commit({0, last_});
-    }
+    wait_for_commit({0, last_});
     around_.changed(0, false);
   }
   return last_;
@@ -86,12 +79,38 @@ ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink&
 
 void EfactoryLocal::wait_for_commit(const Change& change) {
   pending_.push_back(change);
-  if (to_commit_ && !to_commit_->is_set()) {
+  if (!by_commit_) {
+    if (!drain_.armed()) {
+      background_.runtime().soon(drain_);
+    }
+  } else if (to_commit_ && !to_commit_->is_set()) {
     to_commit_->set();
   }
 }
 
+void EfactoryLocal::mark_durable(const Change& change) {
+  // The cleaner may have ended its data pool meanwhile.
+  const Result<Object> object = catalogue_.log().find(change.offset);
+  if (object.ok() && object->sequence() == change.mark && !object->durable()) {
+    catalogue_.mark_durable(*object, catalogue_.background());
+  }
+}
+
+void EfactoryLocal::commit_at_once() {
+  (void)catalogue_.host().drain();
+  persistent_ = last_;
+  for (const Change& change : pending_) {
+    if (change.offset != 0) {
+      mark_durable(change);
+    }
+  }
+  pending_.clear();
+}
+
 Task<Status> EfactoryLocal::persistent(Mark mark) {
+  if (!by_commit_ && persistent_ < mark) {
+    commit_at_once();
+  }
   while (persistent_ < mark) {
     REMORA_CO_TRY(background_.region().failure());
     wanted_ = std::max(wanted_, std::min(mark, last_));
@@ -144,11 +163,7 @@ Task<void> EfactoryLocal::commit() {
     persistent_ = mark;
     wake_waiting();
     for (std::size_t i = 0; i < batch_.size(); ++i) {
-      // The cleaner may have ended its data pool meanwhile.
-      const Result<Object> object = catalogue_.log().find(batch_[i].offset);
-      if (object.ok() && object->sequence() == batch_[i].mark && !object->durable()) {
-        catalogue_.mark_durable(*object, catalogue_.background());
-      }
+      mark_durable(batch_[i]);
       if (i % flags_per_turn == flags_per_turn - 1) {
         co_await runtime.yield();
       }

@@ -1,9 +1,10 @@
 // EfactoryLocal: eFactory as its server's own process uses it. A put is an append of the whole
 // object: its value is at hand, so nothing awaits it and nothing verifies it.
 //
-// Where draining makes persistent, every change is so when its call returns. On page media changes
-// wait for a group commit: one that somebody asks for begins at once, or when the one that is under
-// way has ended, and serves all who wait; one that nobody asks for begins after a while.
+// Where draining makes persistent, one drain serves all changes of a turn of the loop, and who
+// waits does not wait. On page media changes wait for a group commit: one that somebody asks for
+// begins at once, or when the one that is under way has ended, and serves all who wait; one that
+// nobody asks for begins after a while.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +57,19 @@ class EfactoryLocal final : public LocalStore {
     Mark mark = 0;
   };
 
+  // Drains for all that was changed, where that is all it takes.
+  class Drain final : public Timer {
+   public:
+    explicit Drain(EfactoryLocal& store) : store_(store) {}
+    void expire() override { store_.commit_at_once(); }
+
+   private:
+    EfactoryLocal& store_;
+  };
+
   void wait_for_commit(const Change& change);
+  void commit_at_once();
+  void mark_durable(const Change& change);
   void wake_waiting();
   bool is_known(Mark mark) const;
   Task<Status> settle(Ticket ticket);
@@ -65,6 +78,7 @@ class EfactoryLocal final : public LocalStore {
   Surroundings& around_;
   const Host background_;
   const std::uint64_t commit_ns_;
+  const bool by_commit_;  // persistent after a group commit; else after a drain
   Mark last_ = 0;
   Mark persistent_ = 0;
   Mark wanted_ = 0;              // that somebody waits for
@@ -72,6 +86,7 @@ class EfactoryLocal final : public LocalStore {
   std::vector<Change> batch_;    // that the commit covers which is under way, in order
   std::vector<Event*> waiting_;
   std::optional<Event> to_commit_;
+  Drain drain_{*this};
   Sleep* pause_ = nullptr;  // before a commit that nobody asked for
 };
 
