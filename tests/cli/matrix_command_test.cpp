@@ -92,9 +92,9 @@ TEST(MatrixCommand, shows_where_rivals_tear_step_back_and_lose) {
 }
 
 TEST(MatrixCommand, tells_in_words_why_a_promise_was_broken_on_each_platform) {
-  const Outcome outcome = remora_command({"matrix", "--engine", "ca", "--runs", "8"});
+  const Outcome outcome = remora_command({"matrix", "--engine", "ca", "--runs", "32"});
   EXPECT_EQ(outcome.exit_status, kept);
-  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform   broken: a get "));
+  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform  broken: a get "));
   EXPECT_THAT(outcome.out, HasSubstr("beyond its promise:"));
   EXPECT_THAT(outcome.out, HasSubstr("whole: a get returns torn bytes"));
   EXPECT_THAT(outcome.out, HasSubstr("persistent: an acknowledged put is lost"));
