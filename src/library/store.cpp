@@ -20,6 +20,7 @@ constexpr std::size_t object_head_bytes = 4096;  // what lies around a value, ke
 constexpr std::size_t keys_per_visit = 64;
 constexpr std::uint64_t idle_ns = 100'000'000;
 constexpr std::uint64_t hearing_ns = 200'000;
+constexpr std::uint64_t embedded_patience_ns = 5'000'000'000;
 
 static_assert(static_cast<int>(ErrorCode::timed_out) == static_cast<int>(Code::timed_out) &&
               static_cast<int>(ErrorCode::not_found) == static_cast<int>(Code::not_found) &&
@@ -199,6 +200,9 @@ Expected<Store> Store::open(const std::string& pool_path, const OpenOptions& opt
   host.pool_path = pool_path;
   host.media = *media;
   host.pool_bytes = options.pool_bytes;
+  // Its only client is this very process, which may be kept from running for a while.
+  host.server.put_timeout_ns = embedded_patience_ns;
+  host.server.client_timeout_ns = embedded_patience_ns;
   Result<std::unique_ptr<EmbeddedStore>> embedded = EmbeddedStore::open(inside->loop, host);
   if (!embedded.ok()) {
     return error_of(embedded.status());

@@ -70,7 +70,8 @@ TEST_F(StoreTest, scans_every_key_and_stops_when_told) {
   for (int i = 0; i < 200; ++i) {
     const std::string key = "key-" + std::to_string(i);
     expected.insert(key);
-    EXPECT_TRUE(store.put(key, "v").ok());
+    const Expected<void> put = store.put(key, "v");
+    EXPECT_TRUE(put.ok()) << put.error().message;
   }
   std::set<std::string> seen;
   EXPECT_TRUE(store.scan([&](std::string_view key) { return seen.emplace(key), true; }).ok());

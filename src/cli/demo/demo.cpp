@@ -149,8 +149,9 @@ int demo_command(const DemoArguments& arguments) {
   if (!folder.ok()) {
     return fail(folder.status());
   }
-  fmt::print("Remora keeps what it was given, and says exactly when. Less than a minute; seed {}.\n\n",
-             arguments.seed);
+  fmt::print(
+      "Remora keeps what it was given, and says exactly when. Less than a minute; seed {}.\n\n",
+      arguments.seed);
   const Status kills = show_kills(arguments, (*folder)->path());
   if (!kills.ok()) {
     fmt::print("   LOST: {}\n", kills.message());
