@@ -290,9 +290,10 @@ void Catalogue::mark_durable(const Object& object, const Host& by) {
   }
 }
 
+// Not flushed either: whoever put it was told that it may or may not have happened, so it does no
+// harm if a cut takes the flag and the value has come after all.
 void Catalogue::invalidate(const Object& object) {
-  log_->set_invalid(object);
-  (void)background_.drain();
+  log_->note_invalid(object);
 }
 
 // --- Cleaning ---

@@ -164,6 +164,10 @@ void Log::note_durable(const Object& object) const {
   (void)set_flag(object, object_format::durable_flag);
 }
 
+void Log::note_invalid(const Object& object) const {
+  (void)set_flag(object, object_format::invalid_flag);
+}
+
 void Log::set_previous(const Object& object, Link link) const {
   set_link(object, offsetof(Header, previous), link);
 }

@@ -135,6 +135,7 @@ class Log {
   // was: for an engine whose recovery asks the checksum where the flag is missing, and finds the
   // order of versions by their sequence numbers.
   void note_durable(const Object& object) const;
+  void note_invalid(const Object& object) const;
   void set_previous(const Object& object, Link link) const;
   void set_next(const Object& object, Link link) const;
 
