@@ -153,10 +153,11 @@ Status Contender::await_answer() const {
 }
 
 Result<Round> Contender::run(const std::string& command, std::uint64_t requests,
-                             std::uint32_t clients, std::uint32_t pipeline) const {
-  const std::string line =
-      fmt::format("redis-benchmark -h 127.0.0.1 -p {} -t {} -n {} -c {} -P {} --csv 2>/dev/null",
-                  port_, command, requests, clients, pipeline);
+                             std::uint32_t clients, std::uint32_t pipeline,
+                             std::uint32_t value_bytes) const {
+  const std::string line = fmt::format(
+      "redis-benchmark -h 127.0.0.1 -p {} -t {} -n {} -c {} -P {} -d {} --csv 2>/dev/null", port_,
+      command, requests, clients, pipeline, value_bytes);
   const double before = cpu_seconds(process_);
   std::FILE* const output = ::popen(line.c_str(), "r");
   if (output == nullptr) {

@@ -30,9 +30,9 @@ class Contender {
   Contender& operator=(const Contender&) = delete;
   ~Contender();
 
-  // One run of redis-benchmark.
+  // One run of redis-benchmark, with values of that size.
   Result<Round> run(const std::string& command, std::uint64_t requests, std::uint32_t clients,
-                    std::uint32_t pipeline) const;
+                    std::uint32_t pipeline, std::uint32_t value_bytes = 3) const;
 
  private:
   Contender(pid_t process, std::uint16_t port) : process_(process), port_(port) {}

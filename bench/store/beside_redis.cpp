@@ -1,0 +1,121 @@
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "bench/measure.h"
+#include "bench/resp/contender.h"
+#include "bench/store/store.h"
+#include "cli/store_bench/measured.h"
+
+namespace remora::bench {
+namespace {
+
+// One comparison: what Redis keeps, what ours does, and how much faster ours is meant to be.
+struct Match {
+  const char* name;
+  const char* command;  // of redis-benchmark
+  Keeping keeping;
+  bool on_disk;
+  kv::Durability durability;
+  double target;
+};
+
+constexpr Match matches[] = {
+    {"GET", "get", Keeping::none, false, kv::Durability::standard, 30},
+    {"SET, nothing kept", "set", Keeping::none, false, kv::Durability::standard, 10},
+    {"SET, kept soon", "set", Keeping::soon, true, kv::Durability::standard, 10},
+    {"SET, kept before the answer", "set", Keeping::always, true, kv::Durability::persistent, 1},
+};
+
+constexpr std::uint64_t memory_pool_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t records = 10'000;
+// Operations that wait for the disk are fewer.
+constexpr std::uint64_t persistent_share = 20;
+
+Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
+                        const StoreBenchOptions& options) {
+  cli::MeasuredOptions run;
+  run.fabric = server::LocalFabric::mapped;
+  run.durability = match.durability;
+  run.pool_bytes = memory_pool_bytes;
+  if (match.on_disk) {
+    run.pool_path = options.folder + "/ours.pool";
+  }
+  const bool waits = match.durability == kv::Durability::persistent;
+  run.plan.workload =
+      workload::parse_workload(std::string_view(match.command) == "get" ? "c" : "update-only")
+          .value();
+  run.plan.values = workload::ValueSizes(value_bytes);
+  run.plan.clients = connections;
+  run.plan.records = waits ? records / persistent_share : records;
+  run.plan.operations = waits ? options.operations / persistent_share : options.operations;
+  run.plan.warm_up = run.plan.operations / 10;
+  const Result<cli::MeasuredReport> report = cli::run_measured(run);
+  if (!report.ok()) {
+    return report.status();
+  }
+  REMORA_TRY(report->first_failure);
+  return report->ops_per_s;
+}
+
+Status compare(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
+               const StoreBenchOptions& options) {
+  const std::string own = options.folder + "/redis";
+  std::filesystem::create_directories(own);
+  std::vector<double> theirs;
+  std::vector<double> ours;
+  std::vector<double> ratios;
+  for (std::uint32_t round = 0; round < options.rounds; ++round) {
+    {
+      Result<std::unique_ptr<Contender>> redis = Contender::redis(match.keeping, own);
+      if (!redis.ok()) {
+        return redis.status();
+      }
+      // A GET finds what a SET has left.
+      if (const Result<Round> filled = (*redis)->run("set", 1000, connections, 1, value_bytes);
+          !filled.ok()) {
+        return filled.status();
+      }
+      const std::uint64_t requests = match.keeping == Keeping::always
+                                         ? options.redis_operations / 10
+                                         : options.redis_operations;
+      const Result<Round> result =
+          (*redis)->run(match.command, requests, connections, 1, value_bytes);
+      if (!result.ok()) {
+        return result.status();
+      }
+      theirs.push_back(result->per_second);
+    }
+    const Result<double> rate = run_ours(match, value_bytes, connections, options);
+    if (!rate.ok()) {
+      return rate.status();
+    }
+    ours.push_back(*rate);
+    ratios.push_back(ours.back() / theirs.back());
+  }
+  const Spread ratio = spread_of(ratios);
+  std::printf(
+      "%-28s %5u B %2u connections  redis %8.0f/s   remora %9.0f/s   %6.1fx (%.1f..%.1f)"
+      "   target %.0fx: %s\n",
+      match.name, value_bytes, connections, spread_of(theirs).median, spread_of(ours).median,
+      ratio.median, ratio.low, ratio.high, match.target,
+      ratio.median >= match.target ? "met" : "missed");
+  std::fflush(stdout);
+  return {};
+}
+
+}  // namespace
+
+Status measure_beside_redis(const StoreBenchOptions& options) {
+  std::printf("measured: unpipelined, median of %u rounds side by side\n", options.rounds);
+  for (const Match& match : matches) {
+    for (const std::uint32_t value_bytes : {100u, 4096u}) {
+      for (const std::uint32_t connections : {1u, 8u}) {
+        REMORA_TRY(compare(match, value_bytes, connections, options));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace remora::bench

@@ -1,0 +1,43 @@
+// The store beside its limits and its peers.
+#include "bench/store/store.h"
+
+#include <stdlib.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+int main(int argc, char** argv) {
+  using namespace remora;
+  bench::StoreBenchOptions options;
+  std::string only = "redis,recovery";
+  std::string where = ".";
+  CLI::App app("The store beside Redis, and the time it takes to come back", "store");
+  app.add_option("--only", only, "redis, recovery, or both as a list")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "of which the middle one is shown")
+      ->capture_default_str();
+  app.add_option("--ops", options.operations, "of one run of ours")->capture_default_str();
+  app.add_option("--objects", options.most_objects, "in the largest store")->capture_default_str();
+  app.add_option("--folder", where, "for files; on the disk that is to be measured")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  options.folder = where + "/store-bench-XXXXXX";
+  if (::mkdtemp(options.folder.data()) == nullptr) {
+    std::fprintf(stderr, "store: cannot make a folder in %s\n", where.c_str());
+    return 3;
+  }
+  Status status;
+  if (only.find("redis") != std::string::npos) {
+    status = bench::measure_beside_redis(options);
+  }
+  if (status.ok() && only.find("recovery") != std::string::npos) {
+    status = bench::measure_recovery(options);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(options.folder, ignored);
+  if (!status.ok()) {
+    std::fprintf(stderr, "store: %s\n", std::string(status.message()).c_str());
+    return 3;
+  }
+  return 0;
+}

@@ -1,0 +1,27 @@
+// What this program measures. Each prints a table, and fails only for what could not be run:
+// nothing fails for being slow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace remora::bench {
+
+struct StoreBenchOptions {
+  std::uint32_t rounds = 3;            // of which the middle one is shown
+  std::uint64_t operations = 200'000;  // of one run of ours
+  std::uint64_t redis_operations = 50'000;
+  std::uint64_t most_objects = 4'000'000;
+  std::string folder;  // for files; on the disk that is to be measured
+};
+
+// GET and SET by native clients over `mapped`, one at a time on 1 and on 8 connections, beside
+// redis-benchmark against redis-server; with values of 100 B and 4 KB, in memory and persistent.
+Status measure_beside_redis(const StoreBenchOptions& options);
+
+// The time to open a store of ever more objects, beside a sequential read of the bytes they take.
+Status measure_recovery(const StoreBenchOptions& options);
+
+}  // namespace remora::bench
