@@ -30,8 +30,8 @@ class PacketSink {
   // is checked must be a copy of what is used (headers are copied, payload is only ever data).
   virtual void receive(LinkId from, ConstBytes packet) = 0;
 
-  // A packet that is going to be received soon; as untrusted, and nothing is done with it but to ask
-  // for the memory that it will use. Wires that have a backlog to look at may call it.
+  // A packet that is going to be received soon; as untrusted, and nothing is done with it but to
+  // ask for the memory that it will use. Wires that have a backlog to look at may call it.
   virtual void expect(ConstBytes packet) { (void)packet; }
 
   // The peer is gone, or was cut off. No packet of this link comes after that.
