@@ -92,7 +92,8 @@ RunState PollLoop::turn() {
   if (work_once()) {
     idle_turns_ = 0;
     blind_park_ns_ = limits::blind_park_first_ns;
-  } else if (idle_turns_ < spin_turns_ && pollers_.wants_spin()) {
+  } else if (idle_turns_ < (pollers_.wants_spin() ? spin_turns_ : std::min(spin_turns_, 1u))) {
+    // One at least: whoever drives the loop looks between two turns at what the last one changed.
     ++idle_turns_;
     pause_briefly();
   } else {

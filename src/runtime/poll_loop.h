@@ -2,7 +2,7 @@
 // run_until, block_on or run_for, which must always be the same one.
 //
 // A turn runs posted functions, asks pollers and watches, runs due timers, then what is ready.
-// After a number of turns without work, none if no poller wants them, the loop parks: it sleeps
+// After a number of turns without work, one if no poller wants more, the loop parks: it sleeps
 // until the next timer, a wake(), a posted function, or a poller's descriptor becomes readable.
 // While a watch waits or a poller has no descriptor it parks for short spans only (limits.h),
 // longer ones the longer nothing happens. Without work the clock is read once in several turns, so

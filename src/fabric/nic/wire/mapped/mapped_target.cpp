@@ -122,8 +122,16 @@ std::optional<MappedMessage> MappedTarget::grant(Peer& peer, const MappedMessage
     }
     peer.gate.emplace(std::move(*gate));
   }
+  // Who asks twice, because the first answer took its time, gets the same answer twice.
+  const auto is_the_same = [&](const Grant& grant) {
+    return grant.alive && grant.own == asked.target_qp && grant.key == asked.key;
+  };
   const auto is_free = [&](const Grant& grant) { return grant.number == 0 || peer.quiet(grant); };
-  auto slot = std::find_if(peer.grants.begin(), peer.grants.end(), is_free);
+  auto slot = std::find_if(peer.grants.begin(), peer.grants.end(), is_the_same);
+  const bool is_fresh = slot == peer.grants.end();
+  if (is_fresh) {
+    slot = std::find_if(peer.grants.begin(), peer.grants.end(), is_free);
+  }
   if (slot == peer.grants.end() && peer.grants.size() == mapped_limits::grants) {
     return std::nullopt;
   }
@@ -136,13 +144,15 @@ std::optional<MappedMessage> MappedTarget::grant(Peer& peer, const MappedMessage
   }
   const auto [region, fresh] = regions_.try_emplace(asked.key, region_numbers_ + 1);
   region_numbers_ += fresh ? 1 : 0;
-  *slot = {.number = ++granted_,
-           .alive = true,
-           .own = asked.target_qp,
-           .key = asked.key,
-           .region = region->second};
   const auto index = static_cast<std::uint16_t>(slot - peer.grants.begin());
-  peer.gate->word(index).store(slot->number, std::memory_order_release);
+  if (is_fresh) {
+    *slot = {.number = ++granted_,
+             .alive = true,
+             .own = asked.target_qp,
+             .key = asked.key,
+             .region = region->second};
+    peer.gate->word(index).store(slot->number, std::memory_order_release);
+  }
   MappedMessage answer = answer_to(asked, MappedKind::grant);
   answer.grant = slot->number;
   answer.region = slot->region;
