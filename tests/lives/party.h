@@ -17,11 +17,12 @@
 
 namespace remora::fabric::lives {
 
-// Long enough for a process that waits for a core, which sanitizers make it do for longer.
+// Long enough for a process that waits for a core, which sanitizers make it do for longer, and for
+// a machine that stands still itself for some tens of milliseconds, as virtual ones do.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr std::uint64_t timeout_ns = 100'000'000;
 #else
-inline constexpr std::uint64_t timeout_ns = 10'000'000;
+inline constexpr std::uint64_t timeout_ns = 50'000'000;
 #endif
 inline constexpr std::uint8_t retry_count = 3;
 // What timeout and retries allow.
