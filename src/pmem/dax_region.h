@@ -44,6 +44,8 @@ class DaxRegion final : public Region {
   [[nodiscard]] Ticket drain(Site site = Site::current()) override;
   [[nodiscard]] Ticket persist(ConstBytes range, Site site = Site::current()) override;
   void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override;
+  bool copies_lines() const override;
+  void copy_line(std::byte* to, const std::byte* from, Site site = Site::current()) override;
   bool persistent(Ticket) const override { return true; }
   [[nodiscard]] Status wait(Ticket) override { return Status(); }
   void request(Ticket) override {}

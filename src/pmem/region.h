@@ -84,6 +84,14 @@ class Region {
   // Copies and flushes, past the caches where that is faster. The ranges must not overlap.
   virtual void copy(std::byte* to, ConstBytes from, Site site = Site::current()) = 0;
 
+  // Whether there is copy_line: not every processor has an instruction for it.
+  virtual bool copies_lines() const { return false; }
+  // Copies one line, aligned, as copy does and as a whole: nobody sees a part of it, nor does a cut
+  // leave one. Requires copies_lines().
+  virtual void copy_line(std::byte* to, const std::byte* from, Site site = Site::current()) {
+    copy(to, ConstBytes(from, cache_line_bytes), site);
+  }
+
   // flush and drain.
   [[nodiscard]] virtual Ticket persist(ConstBytes range, Site site = Site::current()) {
     flush(range, site);

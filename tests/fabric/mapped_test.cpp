@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "pmem/open_region.h"
 #include "tests/fabric/mapped_world.h"
 #include "tests/fabric/pair.h"
 #include "tests/fabric/party.h"
@@ -177,12 +178,65 @@ TEST_F(Mapped, rights_end_with_the_queue_pair_and_with_the_region) {
   EXPECT_EQ(short_cut(*world_), 2u);
 }
 
+// A WRITE with its FLUSH in one post has ways of its own: past the caches, by whole lines.
+TEST_F(Mapped, a_write_posted_with_its_flush_is_persistent_when_that_completes) {
+  for (const AccessFlags order : {AccessFlags{0}, AccessFlags{relaxed_order}}) {
+    PairOptions options;
+    options.far_access = every_access | order;
+    Pair pair(*world_, options);
+    std::uint64_t id = 0;
+    for (const std::size_t size : {1u, 8u, 63u, 64u, 65u, 128u, 1000u, 4096u, 5000u}) {
+      for (const std::size_t offset : {4096u, 4096u + 8u, 8192u - 64u, 8192u + 1u}) {
+        // What lies there is in a cache, and not flushed.
+        pair.fill_near(0, 2 * size + 128, 500 + id);
+        EXPECT_EQ(pair.status_of(pair.write(id++, 0, offset - 64, 2 * size + 128)),
+                  WorkStatus::success);
+        pair.fill_near(0, size, id);
+        const std::vector<std::byte> bytes = Pair::pattern(size, id);
+        SendWork write = pair.write(id++, 0, offset, size);
+        write.signalled = false;
+        const SendWork works[] = {write, pair.flush(id++, offset, size)};
+        const std::size_t before = pair.near.sends.size();
+        ASSERT_TRUE(pair.near.qp->post_send(works).ok());
+        pair.wait_sends(before + 1);
+        EXPECT_TRUE(pair.far_holds(offset, bytes)) << size << " at " << offset;
+        EXPECT_TRUE(world_->survives(offset, bytes)) << size << " at " << offset;
+      }
+    }
+    EXPECT_TRUE(all_succeeded(pair.near.sends));
+    EXPECT_EQ(world_->near().counters().requests_by_wire, 0u);
+  }
+}
+
 // --- Two parties in one process ---
+
+// What a lane asks of the memory that it has mapped, counted.
+class CountedRegion final : public Region {
+ public:
+  CountedRegion(std::unique_ptr<Region> inner, int& drains)
+      : inner_(std::move(inner)), drains_(drains) {}
+  Bytes bytes() override { return inner_->bytes(); }
+  const Strategy& strategy() const override { return inner_->strategy(); }
+  void flush(ConstBytes range, Site site) override { inner_->flush(range, site); }
+  [[nodiscard]] Ticket drain(Site site) override {
+    ++drains_;
+    return inner_->drain(site);
+  }
+  void copy(std::byte* to, ConstBytes from, Site site) override { inner_->copy(to, from, site); }
+  bool copies_lines() const override { return true; }
+  bool persistent(Ticket ticket) const override { return inner_->persistent(ticket); }
+  [[nodiscard]] Status wait(Ticket ticket) override { return inner_->wait(ticket); }
+  void request(Ticket ticket) override { inner_->request(ticket); }
+
+ private:
+  const std::unique_ptr<Region> inner_;
+  int& drains_;
+};
 
 class TwoParties : public testing::Test {
  protected:
-  bool link(Party& near, Party& far) {
-    const std::string path = folder_.path() + "/socket";
+  bool link(Party& near, Party& far, const std::string& name = "socket") {
+    const std::string path = folder_.path() + "/" + name;
     if (!far.wire->wire().listen(path).ok()) {
       return false;
     }
@@ -202,6 +256,32 @@ class TwoParties : public testing::Test {
 
   const TemporaryFolder folder_;
 };
+
+// Bytes on their way past the caches must not be overtaken by the FLUSH that was to wait for them.
+TEST_F(TwoParties, a_flush_that_goes_by_the_wire_finds_the_write_before_it_in_place) {
+  for (const AccessFlags order : {AccessFlags{0}, AccessFlags{relaxed_order}}) {
+    int drains = 0;
+    Party near({.initiator = {.medium = [&](Bytes mapped) -> Result<std::unique_ptr<Region>> {
+                  Result<std::unique_ptr<Region>> inner = adopt_mapping(mapped);
+                  return std::unique_ptr<Region>(
+                      std::make_unique<CountedRegion>(std::move(inner).value(), drains));
+                }}});
+    // The short way may WRITE and not FLUSH.
+    Party far({}, (party_access & ~flush_persistence) | order);
+    ASSERT_TRUE(link(near, far, order == 0 ? "ordered" : "relaxed"));
+    near.wire->ask(near.qp->number(), near.peer.memory.key);
+    ASSERT_TRUE(turn_both(
+        near, far, [&] { return near.wire->is_mapped(near.qp->number(), near.peer.memory.key); }));
+    const SendWork write = near.request(Opcode::write, 0, 64);
+    const Sge piece = write.pieces[0];
+    SendWork works[] = {write, near.request(Opcode::flush, 0, 64)};
+    works[0].pieces = std::span(&piece, 1);
+    works[1].pieces = {};
+    ASSERT_TRUE(near.qp->post_send(works).ok());
+    EXPECT_EQ(drains, 1);
+    EXPECT_EQ(near.short_cut(), 1u);
+  }
+}
 
 TEST_F(TwoParties, whoever_is_not_trusted_gets_nothing_to_map) {
   Party near;

@@ -33,6 +33,7 @@ class MirroredRegion final : public Region {
     take_over();
     actor_.copy(const_cast<std::byte*>(there(ConstBytes(to, from.size())).data()), from, site);
   }
+  bool copies_lines() const override { return true; }
   bool persistent(Ticket ticket) const override { return actor_.persistent(ticket); }
   [[nodiscard]] Status wait(Ticket ticket) override { return actor_.wait(ticket); }
   void request(Ticket ticket) override {

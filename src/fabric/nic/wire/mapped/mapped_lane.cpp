@@ -9,9 +9,6 @@
 namespace remora::fabric::nic {
 namespace {
 
-// How many requests ahead of the one that is executed memory is asked for.
-constexpr std::size_t prefetch_distance = 8;
-
 // Whether the FLUSH is of exactly these bytes.
 bool is_of_the_same(const RemoteAddress& at, std::uint64_t size_bytes, const SendWork& flush) {
   return flush.flush_select == FlushSelect::range && flush.remote.address == at.address &&
@@ -78,6 +75,7 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
     return {};
   }
   if (link_->gate->word(known->slot).load(std::memory_order_acquire) != known->grant) [[unlikely]] {
+    drain_streamed();
     known->state = Known::State::denied;  // taken back
     known->mapping.reset();
     quick_ = {};
@@ -139,15 +137,6 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
   complete(work, is_read ? piece.size_bytes : 0);
 }
 
-// Asks for the target's memory early: what a READ waits for keeps everything behind it waiting too.
-inline void MappedLane::prefetch(std::span<const SendWork> works, std::size_t which) const {
-  if (which < works.size() && works[which].opcode == Opcode::read) {
-    const std::uint64_t offset = works[which].remote.address - quick_.remote_base;
-    __builtin_prefetch(reinterpret_cast<const void*>(  // an address at most; nothing is touched
-        reinterpret_cast<std::uintptr_t>(quick_.at) + offset));
-  }
-}
-
 Lane::Ran MappedLane::run(std::span<const SendWork> works) {
   if (link_ == nullptr || !link_->gate) [[unlikely]] {
     return {};
@@ -163,7 +152,6 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     light_fence();  // the target, who takes rights back, makes it a full one
     while (executed < upto) {
       const SendWork* behind = executed + 1 < upto ? &works[executed + 1] : nullptr;
-      prefetch(works, executed + prefetch_distance);
       // A FLUSH behind may make another way the better one.
       if (is_small(works[executed]) && (behind == nullptr || behind->opcode != Opcode::flush)) {
         const SendWork& work = works[executed];
@@ -183,9 +171,24 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
       }
       ++executed;
     }
+    drain_streamed();
     epoch.store(inside + 1, std::memory_order_release);
   }
   return {executed, false};
+}
+
+// Within the epoch, if the target still grants what reach_quickly said.
+template <typename Move>
+[[gnu::always_inline]] inline bool MappedLane::move_if_open(Move move) {
+  const std::uint64_t inside = quick_.epoch->load(std::memory_order_relaxed) + 1;
+  quick_.epoch->store(inside, std::memory_order_relaxed);
+  light_fence();  // see run
+  const bool is_open = quick_.gate->load(std::memory_order_acquire) == quick_.grant;
+  if (is_open) [[likely]] {
+    move();
+  }
+  quick_.epoch->store(inside + 1, std::memory_order_release);
+  return is_open;
 }
 
 bool MappedLane::run_one(const SendWork& work) {
@@ -198,15 +201,7 @@ bool MappedLane::run_one(const SendWork& work) {
   if (at == nullptr) [[unlikely]] {
     return make_quick(work, piece);
   }
-  const std::uint64_t inside = quick_.epoch->load(std::memory_order_relaxed) + 1;
-  quick_.epoch->store(inside, std::memory_order_relaxed);
-  light_fence();  // see run
-  const bool is_open = quick_.gate->load(std::memory_order_acquire) == quick_.grant;
-  if (is_open) [[likely]] {
-    execute_small(work, piece, at, is_read);
-  }
-  quick_.epoch->store(inside + 1, std::memory_order_release);
-  return is_open;
+  return move_if_open([&] { execute_small(work, piece, at, is_read); });
 }
 
 // A READ of more, which is worth a call, and no more than that.
@@ -220,16 +215,10 @@ bool MappedLane::run_one(const SendWork& work) {
   if (at == nullptr) [[unlikely]] {
     return make_quick(work, piece);
   }
-  const std::uint64_t inside = quick_.epoch->load(std::memory_order_relaxed) + 1;
-  quick_.epoch->store(inside, std::memory_order_relaxed);
-  light_fence();  // see run
-  const bool is_open = quick_.gate->load(std::memory_order_acquire) == quick_.grant;
-  if (is_open) [[likely]] {
+  return move_if_open([&] {
     racy_copy(Bytes(piece.address, piece.size_bytes), ConstBytes(at, piece.size_bytes));
     complete(work, piece.size_bytes);
-  }
-  quick_.epoch->store(inside + 1, std::memory_order_release);
-  return is_open;
+  });
 }
 
 // For the next one: this one takes the other way.
@@ -364,8 +353,10 @@ Bytes MappedLane::scratch(std::size_t size_bytes) {
 
 [[gnu::always_inline]] inline void MappedLane::store(const Place& place, const RemoteAddress& at,
                                                      ConstBytes from, const SendWork* behind) {
-  const bool is_flushed = behind != nullptr && behind->opcode == Opcode::flush &&
-                          is_persisted_by(at, from.size(), *behind);
+  const bool is_flushed =
+      behind != nullptr && behind->opcode == Opcode::flush &&
+      place.known->medium == static_cast<std::uint8_t>(Granularity::cache_line) &&
+      is_persisted_by(at, from.size(), *behind);
   if (is_flushed || from.size() >= mapped_limits::past_cache_bytes) [[unlikely]] {
     const bool is_streamed = store_perhaps_past_caches(place, at.address, from, is_flushed);
     // Nothing of these lines is in a cache any more, whatever was written there before.
@@ -478,6 +469,7 @@ bool MappedLane::execute_flush(const SendWork& work) {
       known->dirty.take(from.address, from.address + size_bytes, write_back);
     }
     (void)region.drain();
+    streamed_ = nullptr;
   }
   complete(work, 0);
   return true;

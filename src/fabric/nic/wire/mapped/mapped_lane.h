@@ -84,11 +84,13 @@ class MappedLane final : public Lane {
   bool store_perhaps_past_caches(const Place& place, std::uint64_t at, ConstBytes from,
                                  bool is_flushed);
   void store_past_caches(const Place& place, std::uint64_t at, ConstBytes from, bool is_line_last);
+  void drain_streamed();
   bool store_in_any_order(const Place& place, std::uint64_t at, ConstBytes from, bool is_flushed);
   static bool is_small(const SendWork& work);
   std::byte* reach_quickly(const SendWork& work, const Sge& piece, bool is_read) const;
   void execute_small(const SendWork& work, const Sge& piece, std::byte* at, bool is_read);
-  void prefetch(std::span<const SendWork> works, std::size_t which) const;
+  template <typename Move>
+  bool move_if_open(Move move);
   bool run_one_large(const SendWork& work);
   // For the next one; false.
   bool make_quick(const SendWork& work, const Sge& piece);
@@ -111,7 +113,10 @@ class MappedLane final : public Lane {
   std::vector<Known> known_;
   Known* latest_ = nullptr;                 // in known_, which never moves
   const SendWork* streamed_for_ = nullptr;  // the FLUSH whose bytes are all past the caches
-  std::vector<std::byte> scratch_;          // where requests of several pieces are put together
+  // Where lines were stored past the caches that a FLUSH was to wait for. It does so when it is
+  // executed; where it has to go by the wire, nothing may overtake them on the way.
+  Region* streamed_ = nullptr;
+  std::vector<std::byte> scratch_;  // where requests of several pieces are put together
 };
 
 }  // namespace remora::fabric::nic

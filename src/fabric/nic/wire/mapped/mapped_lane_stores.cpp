@@ -14,8 +14,8 @@ bool MappedLane::store_perhaps_past_caches(const Place& place, std::uint64_t at,
   if ((known.rights & relaxed_order) != 0) {
     return store_in_any_order(place, at, from, is_flushed);
   }
-  const bool is_line_last = is_flushed && can_store_lines && from.size() >= cache_line_bytes &&
-                            known.medium == static_cast<std::uint8_t>(Granularity::cache_line) &&
+  const bool is_line_last = is_flushed && known.mapping->medium->copies_lines() &&
+                            from.size() >= cache_line_bytes &&
                             is_aligned(place.at + from.size(), cache_line_bytes);
   if (is_line_last || from.size() >= mapped_limits::past_cache_bytes) {
     store_past_caches(place, at, from, is_line_last);
@@ -47,7 +47,8 @@ void MappedLane::store_past_caches(const Place& place, std::uint64_t at, ConstBy
     (void)medium.drain();
   }
   if (is_line_last) {
-    store_line(place.at + tail_at, from.data() + tail_at);
+    streamed_ = known.mapping->medium.get();
+    streamed_->copy_line(place.at + tail_at, from.data() + tail_at);
     return;
   }
   copy_ascending(place.at + tail_at, from.subspan(tail_at));
@@ -67,9 +68,8 @@ bool MappedLane::store_in_any_order(const Place& place, std::uint64_t at, ConstB
     known.dirty.add(at, head);
   }
   Region& medium = *known.mapping->medium;
-  if (body == cache_line_bytes && can_store_lines &&
-      known.medium == static_cast<std::uint8_t>(Granularity::cache_line)) {
-    store_line(place.at + head, from.data() + head);
+  if (body == cache_line_bytes && medium.copies_lines()) {
+    medium.copy_line(place.at + head, from.data() + head);  // quicker than a copy of any size
   } else if (body != 0) {
     medium.copy(place.at + head, from.subspan(head, body));
   }
@@ -77,10 +77,18 @@ bool MappedLane::store_in_any_order(const Place& place, std::uint64_t at, ConstB
     copy_ascending(place.at + tail_at, from.subspan(tail_at));
     known.dirty.add(at + tail_at, from.size() - tail_at);
   }
-  if (!is_flushed && body != 0) {
-    (void)medium.drain();
+  streamed_ = body != 0 ? &medium : streamed_;
+  if (!is_flushed) {
+    drain_streamed();
   }
   return body == from.size();
+}
+
+void MappedLane::drain_streamed() {
+  if (streamed_ != nullptr) {
+    (void)streamed_->drain();
+    streamed_ = nullptr;
+  }
 }
 
 }  // namespace remora::fabric::nic

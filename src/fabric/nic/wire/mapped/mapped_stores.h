@@ -3,9 +3,8 @@
 // more requests to cold memory wait side by side.
 #pragma once
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <immintrin.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #include <cstring>
@@ -19,31 +18,6 @@ namespace remora::fabric::nic {
 inline bool is_aligned(const std::byte* at, std::size_t size_bytes) {
   return reinterpret_cast<std::uintptr_t>(at) % size_bytes == 0;
 }
-
-// A line that appears, and reaches the medium, as one: no word of it before another. Past the
-// caches.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-inline const bool can_store_lines = [] {
-  constexpr unsigned movdir64b_bit = 1U << 28;
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & movdir64b_bit) != 0;
-}();
-inline void store_line(std::byte* to, const std::byte* from) {
-  struct Line {
-    std::byte bytes[cache_line_bytes];
-  };
-  // The instruction itself, since the intrinsic is inline only in code for such processors.
-  __asm__ volatile("movdir64b %1, %2"
-                   : "=m"(*reinterpret_cast<Line*>(to))
-                   : "m"(*reinterpret_cast<const Line*>(from)), "r"(to));
-}
-#else
-inline constexpr bool can_store_lines = false;
-inline void store_line(std::byte*, const std::byte*) {}
-#endif
 
 // All but the last word in any order, then that.
 inline void copy_last_word_last(std::byte* to, ConstBytes from) {
