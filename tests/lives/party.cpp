@@ -74,6 +74,7 @@ Result<Line*> Party::join(const std::string& path, const LineOptions& options) {
   }
   joining_ = options;
   Line& line = make_line(*link, options);
+  line.joined = true;
   const Introduction self = introduce(line);
   REMORA_TRY(station_->send_control(*link, std::as_bytes(std::span(&self, 1))));
   const bool met = run_until([&] { return line.connected; }, 20'000);
@@ -82,8 +83,8 @@ Result<Line*> Party::join(const std::string& path, const LineOptions& options) {
     return Status(Code::timed_out, "the peer does not introduce itself");
   }
   REMORA_TRY(station_->send_control(*link, ConstBytes(&go, 1)));
-  if (line.load) {
-    line.load->begin();
+  if (line.load && !run_until([&] { return line.load->begun(); }, 20'000)) {
+    return Status(Code::timed_out, "the peer does not say that it begins");
   }
   return &line;
 }
@@ -101,8 +102,13 @@ void Party::control(nic::LinkId link, ConstBytes bytes) {
     meet(*line, peer);
     const Introduction self = introduce(*line);
     (void)station_->send_control(link, std::as_bytes(std::span(&self, 1)));
-  } else if (line != nullptr && bytes.front() == go && line->load) {
-    line->load->begin();
+  } else if (line != nullptr && bytes.front() == go) {
+    if (!line->joined) {
+      (void)station_->send_control(link, ConstBytes(&go, 1));
+    }
+    if (line->load) {
+      line->load->begin();
+    }
   } else if (line != nullptr && bytes.front() == through) {
     line->peer_is_through = true;
   }

@@ -2,8 +2,9 @@
 // to its peers. A line is a link with one queue pair on it; both sides introduce themselves by
 // control messages, then each works on the other as its plan says.
 //
-// The connector makes the line and says `go` when its queue pair is connected; the listener begins
-// its load then.
+// The connector makes the line and says `go` when its queue pair is connected; the listener says it
+// too, and begins its load, and the connector begins at that answer. So no request finds a listener
+// that does not know yet that it may begin, and a blow never falls on one.
 #pragma once
 
 #include <functional>
@@ -38,6 +39,7 @@ struct Line {
   nic::LinkId link = 0;
   Area area;
   Target peer = {};
+  bool joined = false;  // made here, not by the peer
   bool connected = false;
   bool peer_is_through = false;
   std::unique_ptr<CompletionQueue> sends = {};
