@@ -149,7 +149,7 @@ class ProductCommands {
     CLI::App* top = client("top", "The store's counters, again and again",
                            [&all] { return top_command(all.where, all.top); });
     top->add_option("--interval", all.top.interval_ms, "Milliseconds between two looks")
-        ->check(whole_number(10))
+        ->check(CLI::Range(std::uint64_t{10}, std::uint64_t{3'600'000}))
         ->capture_default_str();
     top->add_option("--times", all.top.times, "Looks; 0: until Ctrl-C")
         ->check(whole_number(0))

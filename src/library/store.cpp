@@ -66,6 +66,8 @@ struct Store::Inside {
     link.reset();
   }
 
+  Status embed(const std::string& pool_path, const OpenOptions& options);
+
   Status connect(const std::string& socket_path, server::StoreLinkOptions options,
                  std::size_t largest_value) {
     if (largest_value > kv::limits::value_bytes) {
@@ -189,12 +191,12 @@ server::StoreLinkOptions embedded_link(const OpenOptions& options) {
 
 }  // namespace
 
-Expected<Store> Store::open(const std::string& pool_path, const OpenOptions& options) {
+// The embedded store; in memory where the path is empty.
+Status Store::Inside::embed(const std::string& pool_path, const OpenOptions& options) {
   const Result<Media> media = parse_media(options.media);
   if (!media.ok()) {
-    return error_of(media.status());
+    return media.status();
   }
-  auto inside = std::make_unique<Inside>();
   server::StoreHostOptions host;
   host.engine = options.engine;
   host.pool_path = pool_path;
@@ -203,21 +205,32 @@ Expected<Store> Store::open(const std::string& pool_path, const OpenOptions& opt
   // Its only client is this very process, which may be kept from running for a while.
   host.server.put_timeout_ns = embedded_patience_ns;
   host.server.client_timeout_ns = embedded_patience_ns;
-  Result<std::unique_ptr<EmbeddedStore>> embedded = EmbeddedStore::open(inside->loop, host);
-  if (!embedded.ok()) {
-    return error_of(embedded.status());
+  Result<std::unique_ptr<EmbeddedStore>> opened = EmbeddedStore::open(loop, host);
+  if (!opened.ok()) {
+    return opened.status();
   }
-  inside->embedded = std::move(embedded).value();
-  const Status status = inside->connect(inside->embedded->socket_path(), embedded_link(options),
-                                        options.largest_value_bytes);
-  if (!status.ok()) {
+  embedded = std::move(opened).value();
+  return connect(embedded->socket_path(), embedded_link(options), options.largest_value_bytes);
+}
+
+Expected<Store> Store::open(const std::string& pool_path, const OpenOptions& options) {
+  if (pool_path.empty()) {
+    return Error{ErrorCode::invalid_argument,
+                 "a pool has a path; for a store in memory there is open_memory"};
+  }
+  auto inside = std::make_unique<Inside>();
+  if (const Status status = inside->embed(pool_path, options); !status.ok()) {
     return error_of(status);
   }
   return Store(std::move(inside));
 }
 
 Expected<Store> Store::open_memory(const OpenOptions& options) {
-  return open("", options);
+  auto inside = std::make_unique<Inside>();
+  if (const Status status = inside->embed("", options); !status.ok()) {
+    return error_of(status);
+  }
+  return Store(std::move(inside));
 }
 
 Expected<Store> Store::connect(const std::string& socket_path, const ConnectOptions& options) {

@@ -1,31 +1,26 @@
 #include <remora/store.h>
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <set>
 #include <string>
+
+#include "base/folder_testing.h"
 
 namespace remora {
 namespace {
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() {
-    std::string folder = testing::TempDir() + "remora-store-XXXXXX";
-    EXPECT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  ~StoreTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::string pool() const { return folder_ + "/pool"; }
+  std::string pool() const { return folder_.file("pool"); }
   Store opened() { return Store::open(pool(), {.pool_bytes = 8 << 20}).value(); }
 
-  std::string folder_;
+  const TestFolder folder_;
 };
+
+TEST_F(StoreTest, is_not_opened_without_a_path) {
+  EXPECT_TRUE(Store::open("").is(ErrorCode::invalid_argument));
+}
 
 TEST_F(StoreTest, keeps_what_was_put) {
   {
@@ -52,7 +47,7 @@ TEST_F(StoreTest, a_pool_has_one_owner) {
   Store store = opened();
   EXPECT_TRUE(Store::open(pool()).is(ErrorCode::in_use));
   EXPECT_TRUE(Store::open(pool(), {.media = "tape"}).is(ErrorCode::invalid_argument));
-  EXPECT_TRUE(Store::connect(folder_ + "/nobody").is(ErrorCode::not_found));
+  EXPECT_TRUE(Store::connect(folder_.file("nobody")).is(ErrorCode::not_found));
 }
 
 TEST_F(StoreTest, takes_values_larger_than_usual) {

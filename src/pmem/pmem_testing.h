@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/folder_testing.h"
 #include "pmem/pool_format.h"
 #include "pmem/region.h"
 
@@ -121,26 +122,6 @@ class FakeRegion final : public Region {
   std::uint64_t blocked_ = 0;
   bool commits_when_asked_ = false;
   bool failed_ = false;
-};
-
-// A folder of its own, removed with all that is in it.
-class TestFolder {
- public:
-  explicit TestFolder(const std::filesystem::path& parent) {
-    std::string name = (parent / "remora-test-XXXXXX").string();
-    REMORA_CHECK(mkdtemp(name.data()) != nullptr, "cannot make a folder for the test");
-    path_ = name;
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  bool empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::filesystem::path path_;
 };
 
 // A place for test folders in memory, which every Linux has.

@@ -19,10 +19,13 @@
 
 namespace remora::resp {
 
+// What a client may do.
+enum class Access : std::uint8_t { none, read, write };
+
 struct Session {
   std::uint64_t id = 0;
   Protocol protocol = Protocol::two;
-  bool authenticated = true;
+  Access access = Access::write;
   bool closing = false;  // when its replies have left
   std::string name = {};
   std::string peer = {};  // its address, for people
@@ -62,7 +65,7 @@ struct Counters {
 struct Settings {
   bool needs_password = false;
   // The user is "default" when the client named none.
-  std::function<bool(std::string_view user, std::string_view password)> authenticate = {};
+  std::function<Access(std::string_view user, std::string_view password)> authenticate = {};
   bool persistent = false;  // replies to writes wait until these are persistent
   std::uint32_t most_clients = 10'000;
   std::uint16_t port = 0;

@@ -124,13 +124,25 @@ TEST_F(CommandsTest, speaks_both_protocols) {
 TEST_F(CommandsTest, lets_in_who_knows_the_password) {
   settings_.needs_password = true;
   settings_.authenticate = [](std::string_view user, std::string_view password) {
-    return user == "default" && password == "secret";
+    return user == "default" && password == "secret" ? Access::write : Access::none;
   };
-  session_.authenticated = false;
+  session_.access = Access::none;
   EXPECT_EQ(ask("GET k"), "-NOAUTH Authentication required.|");
   EXPECT_EQ(ask("AUTH wrong"), "-WRONGPASS invalid username-password pair or user is disabled.|");
   EXPECT_EQ(ask("HELLO 3 AUTH default secret").substr(0, 3), "%7|");
   EXPECT_EQ(ask("GET k"), "_|");
+}
+
+TEST_F(CommandsTest, a_reader_changes_nothing) {
+  EXPECT_EQ(ask("SET k old"), "+OK|");
+  session_.access = Access::read;
+  EXPECT_EQ(ask("GET k"), "$3|old|");
+  EXPECT_EQ(ask("TTL k"), ":-1|");
+  for (const char* request :
+       {"SET k new", "DEL k", "APPEND k x", "GETDEL k", "GETEX k EX 1", "EXPIRE k 1", "FLUSHALL"}) {
+    EXPECT_EQ(ask(request).substr(0, 7), "-NOPERM") << request;
+  }
+  EXPECT_EQ(ask("GET k"), "$3|old|");
 }
 
 TEST_F(CommandsTest, waits_for_room_and_says_when_there_is_none) {

@@ -19,14 +19,15 @@ std::string upper(std::string_view text) {
 
 bool let_in(Call& call, std::string_view user, std::string_view password) {
   const Settings& settings = call.executor.settings();
-  const bool known = settings.needs_password
-                         ? settings.authenticate && settings.authenticate(user, password)
-                         : user == "default";
-  if (!known) {
+  Access access = user == "default" ? call.session.access : Access::none;
+  if (settings.needs_password) {
+    access = settings.authenticate ? settings.authenticate(user, password) : Access::none;
+  }
+  if (access == Access::none) {
     fail(call, "WRONGPASS invalid username-password pair or user is disabled.");
     return false;
   }
-  call.session.authenticated = true;
+  call.session.access = access;
   return true;
 }
 
@@ -114,7 +115,7 @@ Done hello(Call& call) {
       return fail(call, fmt::format("ERR Syntax error in HELLO option '{}'", call.args[at]));
     }
   }
-  if (!call.session.authenticated) {
+  if (call.session.access == Access::none) {
     return fail(call,
                 "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
                 "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client "

@@ -51,8 +51,14 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
   if (!fits_arity(*command, args.size())) {
     return wrong_arity(call, command->name);
   }
-  if (!session.authenticated && (command->flags & no_auth) == 0) {
-    return fail(call, "NOAUTH Authentication required.");
+  if (session.access != Access::write && (command->flags & no_auth) == 0) [[unlikely]] {
+    if (session.access == Access::none) {
+      return fail(call, "NOAUTH Authentication required.");
+    }
+    if ((command->flags & (writes | admin)) != 0) {
+      return fail(call, fmt::format("NOPERM this user has no permissions to run the '{}' command",
+                                    command->name));
+    }
   }
   return command->run(call);
 }

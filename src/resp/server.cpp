@@ -1,6 +1,5 @@
 #include "resp/server.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,7 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
+
+#include "base/socket_address.h"
 
 namespace remora::resp {
 namespace {
@@ -32,7 +34,7 @@ Settings settings_of(const RespOptions& options) {
       for (std::size_t i = 0; i < std::min(password.size(), expected.size()); ++i) {
         difference |= static_cast<unsigned char>(password[i] ^ expected[i]);
       }
-      return user == "default" && difference == 0;
+      return user == "default" && difference == 0 ? Access::write : Access::none;
     };
   }
   return settings;
@@ -44,6 +46,7 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
     : runtime_(runtime),
       store_(store),
       settings_(settings_of(options)),
+      doorkeeper_(options.doorkeeper),
       executor_(runtime, store, settings_, counters_),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)) {
   executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
@@ -75,24 +78,21 @@ Server::~Server() {
 }
 
 Status Server::listen(const RespOptions& options) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(options.port);
-  if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) {
+  const std::optional<SocketAddress> address = SocketAddress::of(options.host, options.port);
+  if (!address) {
     return Status(Code::invalid_argument,
-                  fmt::format("\"{}\" is no address; use one like 127.0.0.1", options.host));
+                  fmt::format("\"{}\" is no address; use one like 127.0.0.1 or ::1", options.host));
   }
-  const std::string where = fmt::format("{}:{}", options.host, options.port);
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  listener_ = ::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int yes = 1;
-  socklen_t size = sizeof address;
+  SocketAddress bound;
   if (listener_ < 0 || ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-      ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::bind(listener_, address->plain(), address->size_bytes) != 0 ||
       ::listen(listener_, backlog) != 0 ||
-      ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return os_failure("cannot listen for Redis clients at " + where, errno);
+      ::getsockname(listener_, bound.plain(), &bound.size_bytes) != 0) {
+    return os_failure("cannot listen for Redis clients at " + address->text(), errno);
   }
-  settings_.port = ntohs(address.sin_port);
+  settings_.port = bound.port();
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   epoll_event event = {};
   event.events = EPOLLIN;
@@ -142,30 +142,35 @@ bool Server::poll() {
 
 void Server::accept_some() {
   for (std::size_t i = 0; i < limits::accepts_per_turn; ++i) {
-    sockaddr_in peer = {};
-    socklen_t size = sizeof peer;
-    const int descriptor = ::accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size,
-                                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+    SocketAddress peer;
+    const int descriptor =
+        ::accept4(listener_, peer.plain(), &peer.size_bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
       return;
     }
     if (counters_.clients >= settings_.most_clients) {
-      reject(descriptor);
-      continue;
+      reject(descriptor, "-ERR max number of clients reached\r\n");
+    } else {
+      add(descriptor, peer.text());
     }
-    std::array<char, INET_ADDRSTRLEN> text = {};
-    ::inet_ntop(AF_INET, &peer.sin_addr, text.data(), text.size());
-    add(descriptor, fmt::format("{}:{}", text.data(), ntohs(peer.sin_port)));
   }
 }
 
 void Server::add(int descriptor, std::string peer) {
+  Access access = settings_.needs_password ? Access::none : Access::write;
+  if (doorkeeper_) {
+    access = doorkeeper_(descriptor);
+  }
+  if (access == Access::none && !settings_.needs_password) {
+    reject(descriptor, "-DENIED your user has no role at this store; ask for a token\r\n");
+    return;
+  }
   const int yes = 1;
   (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   auto connection = std::make_unique<Connection>();
   connection->descriptor = descriptor;
   connection->session.id = ++last_id_;
-  connection->session.authenticated = !settings_.needs_password;
+  connection->session.access = access;
   connection->session.peer = std::move(peer);
   connection->session.came_ms = runtime_.wall_ms();
   connection->session.mark = store_.persistent_now();
@@ -173,7 +178,7 @@ void Server::add(int descriptor, std::string peer) {
   event.events = EPOLLIN;
   event.data.ptr = connection.get();
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
-    reject(descriptor);
+    reject(descriptor, "-ERR the store cannot watch one more client\r\n");
     return;
   }
   connection->watched = EPOLLIN;
@@ -183,11 +188,21 @@ void Server::add(int descriptor, std::string peer) {
   ++counters_.clients;
 }
 
-void Server::reject(int descriptor) {
-  constexpr std::string_view text = "-ERR max number of clients reached\r\n";
-  (void)::send(descriptor, text.data(), text.size(), MSG_NOSIGNAL);
+void Server::reject(int descriptor, std::string_view reply) {
+  (void)::send(descriptor, reply.data(), reply.size(), MSG_NOSIGNAL);
   ::close(descriptor);
   ++counters_.rejected;
+}
+
+void Server::close_doors() {
+  if (listener_ >= 0) {
+    ::close(listener_);  // which takes it out of the epoll set
+    listener_ = -1;
+  }
+  while (!connections_.empty()) {
+    close(*connections_.back());
+  }
+  bury();
 }
 
 // Its memory goes at the end of the turn: the events of the turn may still name it.

@@ -35,11 +35,15 @@ namespace remora::resp {
 enum class Durability : std::uint8_t { asynchronous, persistent };
 
 struct RespOptions {
-  std::string host = "127.0.0.1";  // an address, not a name
+  std::string host = "127.0.0.1";  // an address, of IPv4 or IPv6, not a name
   std::uint16_t port = 6379;       // 0: one that is free
   std::string password = {};       // of the user "default"; empty: none is needed
-  // Instead of the password: who may come in.
-  std::function<bool(std::string_view user, std::string_view password)> authenticator = {};
+  // Instead of the password: who may do what.
+  std::function<Access(std::string_view user, std::string_view password)> authenticator = {};
+  // What the peer of this socket may do before it has said who it is. Without: all, where no
+  // password is needed, else nothing. Who may do nothing, and has no way to say who it is, is
+  // turned away.
+  std::function<Access(int descriptor)> doorkeeper = {};
   std::uint32_t most_clients = 10'000;
   Durability durability = Durability::asynchronous;
 };
@@ -51,6 +55,11 @@ class Server final : public Poller {
                                               const RespOptions& options);
   // Closes every connection.
   ~Server() override;
+
+  // Lets nobody in any more and cuts off who is there. What they have changed is the store's to
+  // make persistent; `busy` tells that something here still waits for it.
+  void close_doors();
+  bool busy() const { return flows_.size() != 0; }
 
   std::uint16_t port() const { return settings_.port; }
   const Counters& counters() const { return counters_; }
@@ -76,7 +85,7 @@ class Server final : public Poller {
 
   void accept_some();
   void add(int descriptor, std::string peer);
-  void reject(int descriptor);
+  void reject(int descriptor, std::string_view reply);
   void close(Connection& connection);
   void bury();
 
@@ -108,6 +117,7 @@ class Server final : public Poller {
   kv::LocalStore& store_;
   Settings settings_;
   Counters counters_;
+  const std::function<Access(int descriptor)> doorkeeper_;
   Executor executor_;
   int listener_ = -1;
   int epoll_ = -1;

@@ -108,7 +108,8 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       again_ = true;
       break;
     }
-    const Parser::Step step = parser.next(bytes.substr(done), !connection.session.authenticated);
+    const Parser::Step step =
+        parser.next(bytes.substr(done), connection.session.access == Access::none);
     if (step == Parser::Step::more) {
       break;
     }

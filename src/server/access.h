@@ -41,8 +41,8 @@ inline constexpr std::size_t token_bytes_max = 108;
 struct AccessRules {
   std::vector<UserRule> users;
   std::vector<TokenRule> tokens;
-  Role others = Role::none;            // of users that no rule names
-  std::uint32_t clients_per_user = 0;  // links of one user other than the server's own; 0: any
+  Role others = Role::none;             // of users that no rule names
+  std::uint32_t clients_per_user = 16;  // links of one user other than the server's own
 
   // Whether anybody but the server's own user may come.
   bool for_others() const { return others != Role::none || !users.empty() || !tokens.empty(); }

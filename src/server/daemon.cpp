@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/size_text.h"
+#include "base/socket_address.h"
 #include "server/metrics.h"
 
 namespace remora::server {
@@ -19,7 +21,7 @@ constexpr std::uint64_t settle_most_ns = 30'000'000'000;
 constexpr std::uint64_t settle_look_ns = 1'000'000;
 
 constexpr const char* automatic_resp = "127.0.0.1:6380";
-// A TCP client has no user that anybody could know.
+// A client of which the kernel does not tell the user.
 constexpr uid_t nobody = static_cast<uid_t>(-1);
 
 // Of processes that share a busy machine: a client that is not run for a moment is not dead.
@@ -36,6 +38,13 @@ Status make_folder_of(const std::string& path) {
     }
   }
   return {};
+}
+
+resp::Access access_of(const Result<Role>& role) {
+  if (!role.ok() || *role == Role::none) {
+    return resp::Access::none;
+  }
+  return *role == Role::read ? resp::Access::read : resp::Access::write;
 }
 
 std::string acknowledged_means(const kv::Engine& engine, const Strategy& medium) {
@@ -115,10 +124,6 @@ Status Daemon::open_resp() {
                     fmt::format("the engine {} has no way for Redis clients; choose efactory, or "
                                 "--resp '' for none",
                                 host_->engine().name()));
-  } else if (settings_.access.for_others() && settings_.access.tokens.empty()) {
-    status = Status(Code::invalid_argument,
-                    "there are roles, and a Redis client can show who it is by a token alone: add "
-                    "[access.tokens], or --resp '' for none");
   } else {
     status = open_resp_at(is_automatic ? automatic_resp : settings_.resp, *store);
   }
@@ -129,16 +134,25 @@ Status Daemon::open_resp() {
   return status;
 }
 
-Status Daemon::open_resp_at(const std::string& address, kv::LocalStore& store) {
-  const std::size_t colon = address.rfind(':');
+// The kernel tells the user of a client on this machine, as at the socket; others have a token, or
+// nothing.
+Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
+  const Result<SocketAddress> address = SocketAddress::parse(where);
+  if (!address.ok()) {
+    return address.status();
+  }
   resp::RespOptions options;
-  options.host = address.substr(0, colon);
-  options.port = static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1)));
+  options.host = address->host();
+  options.port = address->port();
   options.durability = settings_.resp_durability;
+  options.doorkeeper = [this](int descriptor) {
+    const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
+    return access_of(role_of(settings_.access, uid.value_or(nobody), ::geteuid(), ""));
+  };
   if (!settings_.access.tokens.empty()) {
-    options.authenticator = [rules = settings_.access](std::string_view, std::string_view token) {
-      const Result<Role> role = role_of(rules, nobody, ::getuid(), token);
-      return !token.empty() && role.ok() && *role >= Role::write;
+    options.authenticator = [this](std::string_view, std::string_view token) {
+      return token.empty() ? resp::Access::none
+                           : access_of(role_of(settings_.access, nobody, ::geteuid(), token));
     };
   }
   Result<std::unique_ptr<resp::Server>> server = resp::Server::open(runtime_, store, options);
@@ -147,12 +161,12 @@ Status Daemon::open_resp_at(const std::string& address, kv::LocalStore& store) {
                                              server.status().message()));
   }
   resp_ = std::move(server).value();
-  resp_text_ = fmt::format(
-      "redis-cli -h {} -p {}, for {}; {}", options.host, resp_->port(),
-      settings_.access.tokens.empty() ? "every user of this machine" : "who has a token",
-      options.durability == resp::Durability::persistent
-          ? "writes are answered when they are persistent"
-          : "writes are persistent a moment after the answer (WAITAOF waits)");
+  resp_text_ =
+      fmt::format("redis-cli -h {} -p {}, for {}; {}", options.host, resp_->port(),
+                  settings_.access.for_others() ? "users and tokens of [access]" : "this user",
+                  options.durability == resp::Durability::persistent
+                      ? "writes are answered when they are persistent"
+                      : "writes are persistent a moment after the answer (WAITAOF waits)");
   return {};
 }
 
@@ -194,7 +208,10 @@ Status Daemon::settle(const StopSignals& signals) {
   // A client that asked for the end gets its answer first.
   (void)runtime_.run_for(settle_look_ns);
   host_->close_doors();
-  while (host_->store().busy() || host_->links() != 0) {
+  if (resp_) {
+    resp_->close_doors();
+  }
+  while (host_->store().busy() || host_->links() != 0 || (resp_ && resp_->busy())) {
     if (signals.count() > before || runtime_.now_ns() > give_up_ns) {
       return Status(Code::timed_out,
                     "stopped while values were on their way: what was not acknowledged as "

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "runtime/runtime.h"
 #include "server/http_responder.h"
+#include "server/local_peer.h"
 #include "server/settings.h"
 #include "server/stop_signals.h"
 #include "server/store_host.h"
@@ -23,6 +24,8 @@ class Daemon {
                                               const std::string& version);
 
   StoreHost& host() { return *host_; }
+  // The front end for Redis clients; null where there is none.
+  const resp::Server* redis() const { return resp_.get(); }
   const Settings& settings() const { return settings_; }
 
   // What it is, where it listens and what an acknowledged put means, for people.
@@ -39,13 +42,14 @@ class Daemon {
   Status open_host(const std::string& version);
   Status open_metrics();
   Status open_resp();
-  Status open_resp_at(const std::string& address, kv::LocalStore& store);
+  Status open_resp_at(const std::string& where, kv::LocalStore& store);
   Status settle(const StopSignals& signals);
 
   Runtime& runtime_;
   const Settings settings_;
   // Members are destroyed from the last to the first.
   std::unique_ptr<StoreHost> host_;
+  LocalPeer local_peer_;
   std::unique_ptr<resp::Server> resp_;
   std::string resp_text_;  // for people: where Redis clients come in, or why not
   std::unique_ptr<HttpResponder> metrics_;

@@ -3,11 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <filesystem>
+#include <vector>
 
+#include "base/folder_testing.h"
+#include "base/socket_address.h"
+#include "fabric/nic/wire/ring/descriptor.h"
 #include "runtime/poll_loop.h"
 #include "server/store_link.h"
 
@@ -19,16 +25,10 @@ using testing::HasSubstr;
 class DaemonTest : public testing::Test {
  protected:
   DaemonTest() {
-    std::string folder = testing::TempDir() + "remora-daemon-XXXXXX";
-    EXPECT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    settings_.pool = folder + "/deep/down/a.pool";
+    settings_.pool = folder_.file("deep/down/a.pool");
     settings_.pool_bytes = 4 << 20;
+    settings_.resp = "127.0.0.1:0";
     signals_ = StopSignals::create(loop_).value();
-  }
-  ~DaemonTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   std::unique_ptr<Daemon> opened() {
@@ -36,14 +36,39 @@ class DaemonTest : public testing::Test {
     EXPECT_TRUE(daemon.ok()) << daemon.status().message();
     return std::move(daemon).value();
   }
+  // A Redis client on the daemon's own loop.
+  int redis_client(const Daemon& daemon) {
+    const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    clients_.emplace_back(client);
+    const SocketAddress address = *SocketAddress::of("127.0.0.1", daemon.redis()->port());
+    EXPECT_EQ(::connect(client, address.plain(), address.size_bytes), 0);
+    return client;
+  }
+  // The reply, or "closed".
+  std::string ask(int client, const std::string& line) {
+    const std::string sent = line + "\r\n";
+    if (::send(client, sent.data(), sent.size(), MSG_NOSIGNAL) < 0) {
+      return "closed";
+    }
+    std::array<char, 512> reply;
+    ssize_t size = -1;
+    while ((size = ::recv(client, reply.data(), reply.size(), MSG_DONTWAIT)) < 0) {
+      if (errno != EAGAIN) {
+        return "closed";
+      }
+      (void)loop_.run_for(100'000);
+    }
+    return size == 0 ? "closed" : std::string(reply.data(), static_cast<std::size_t>(size));
+  }
   std::unique_ptr<StoreLink> connected() {
     return loop_.block_on(StoreLink::connect(loop_, socket_of(settings_), {})).value();
   }
 
-  std::string folder_;
+  const TestFolder folder_;
   Settings settings_;
   PollLoop loop_;
   std::unique_ptr<StopSignals> signals_;
+  std::vector<fabric::nic::Descriptor> clients_;
 };
 
 TEST_F(DaemonTest, makes_its_folder_and_says_what_it_is) {
@@ -90,12 +115,71 @@ TEST_F(DaemonTest, a_value_that_never_comes_does_not_keep_it_from_ending) {
   (void)put.take();
 }
 
+TEST_F(DaemonTest, lets_redis_clients_of_its_own_user_in) {
+  const auto daemon = opened();
+  EXPECT_THAT(daemon->announcement(), HasSubstr(", for this user; "));
+  const int client = redis_client(*daemon);
+  EXPECT_EQ(ask(client, "SET key value"), "+OK\r\n");
+  std::array<std::byte, 8> value;
+  EXPECT_EQ(loop_.block_on(connected()->store().get(as_bytes("key"), value)).value(), 5u);
+}
+
+// Whoever presents a token has its role, be it less than the user's own.
+TEST_F(DaemonTest, gives_redis_clients_the_role_of_their_token) {
+  settings_.access.tokens = {{"a token for reading", Role::read},
+                             {"a token for writing", Role::write}};
+  const auto daemon = opened();
+  const int client = redis_client(*daemon);
+  EXPECT_EQ(ask(client, "AUTH \"a token of nobody\"").substr(0, 10), "-WRONGPASS");
+  EXPECT_EQ(ask(client, "AUTH \"\"").substr(0, 10), "-WRONGPASS");
+  EXPECT_EQ(ask(client, "AUTH \"a token for reading\""), "+OK\r\n");
+  EXPECT_EQ(ask(client, "SET key value").substr(0, 7), "-NOPERM");
+  EXPECT_EQ(ask(client, "GET key"), "$-1\r\n");
+  EXPECT_EQ(ask(client, "AUTH any \"a token for writing\""), "+OK\r\n");
+  EXPECT_EQ(ask(client, "SET key value"), "+OK\r\n");
+}
+
+TEST_F(DaemonTest, does_without_redis_clients_where_the_automatic_port_is_taken) {
+  settings_.resp = "auto";
+  const auto first = opened();
+  Settings others = settings_;
+  others.pool = folder_.file("b.pool");
+  const Result<std::unique_ptr<Daemon>> second = Daemon::open(loop_, others, "");
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_EQ((*second)->redis(), nullptr);
+  EXPECT_THAT((*second)->announcement(), HasSubstr("none: cannot listen"));
+  others.pool = folder_.file("c.pool");
+  others.resp = "192.0.2.1:80";  // an address of nobody
+  EXPECT_FALSE(Daemon::open(loop_, others, "").ok());
+}
+
+TEST_F(DaemonTest, a_redis_client_that_never_stops_does_not_keep_it_from_ending) {
+  const auto daemon = opened();
+  const int client = redis_client(*daemon);
+  EXPECT_EQ(ask(client, "SET key 0"), "+OK\r\n");
+  std::string flood;
+  for (int i = 0; i < 1000; ++i) {
+    flood += "INCR key\r\n";
+  }
+  // Answered by nobody yet: what is in the socket when the signal comes.
+  ASSERT_GT(::send(client, flood.data(), flood.size(), MSG_DONTWAIT), 0);
+  ASSERT_EQ(::kill(::getpid(), SIGTERM), 0);
+  const Status status = daemon->serve(*signals_);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_FALSE(daemon->redis()->busy());
+  while (ask(client, "PING") != "closed") {
+  }
+  const SocketAddress address = *SocketAddress::of("127.0.0.1", daemon->redis()->port());
+  const fabric::nic::Descriptor late(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_NE(::connect(late.number(), address.plain(), address.size_bytes), 0);
+}
+
 TEST_F(DaemonTest, says_which_setting_cannot_work) {
   const auto daemon = opened();
   EXPECT_EQ(Daemon::open(loop_, settings_, "").code(), Code::in_use);
   settings_.pool = "/proc/no/such/place/a.pool";
   EXPECT_FALSE(Daemon::open(loop_, settings_, "").ok());
-  settings_.pool = folder_ + "/b.pool";
+  settings_.pool = folder_.file("b.pool");
   settings_.metrics = "192.0.2.1:80";  // an address of nobody
   EXPECT_FALSE(Daemon::open(loop_, settings_, "").ok());
 }

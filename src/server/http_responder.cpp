@@ -1,7 +1,6 @@
 #include "server/http_responder.h"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "server/listen_address.h"
+#include "base/socket_address.h"
 
 namespace remora::server {
 namespace {
@@ -25,16 +24,6 @@ std::string response(std::string_view status, std::string_view type, std::string
   return fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
       status, type, body.size(), with_body ? body : "");
-}
-
-std::uint16_t port_of(int socket) {
-  sockaddr_storage own = {};
-  socklen_t size = sizeof own;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
-    return 0;
-  }
-  // The port lies at the same place in both families.
-  return ntohs(reinterpret_cast<const sockaddr_in*>(&own)->sin_port);
 }
 
 }  // namespace
@@ -55,25 +44,26 @@ Result<std::unique_ptr<HttpResponder>> HttpResponder::open(Runtime& runtime,
 }
 
 Status HttpResponder::listen() {
-  const Result<ListenAddress> address = parse_listen_address(options_.address);
+  const Result<SocketAddress> address = SocketAddress::parse(options_.address);
   if (!address.ok()) {
     return address.status();
   }
-  listener_ = Descriptor(
-      ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  listener_ =
+      Descriptor(::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  SocketAddress bound;
   const int yes = 1;
   if (!epoll_.open() || !listener_.open() ||
       ::setsockopt(listener_.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-      ::bind(listener_.number(), reinterpret_cast<const sockaddr*>(&address->storage),
-             address->size_bytes) != 0 ||
-      ::listen(listener_.number(), http_backlog) != 0) {
+      ::bind(listener_.number(), address->plain(), address->size_bytes) != 0 ||
+      ::listen(listener_.number(), http_backlog) != 0 ||
+      ::getsockname(listener_.number(), bound.plain(), &bound.size_bytes) != 0) {
     return errno == EADDRINUSE
                ? Status(Code::in_use, fmt::format("somebody listens at {} already; choose another "
                                                   "port for metrics",
                                                   options_.address))
                : os_failure("cannot listen at " + options_.address, errno);
   }
-  port_ = port_of(listener_.number());
+  port_ = bound.port();
   watch(listener_.number(), EPOLLIN, true);
   return {};
 }

@@ -19,7 +19,7 @@
 namespace remora::server {
 
 struct HttpResponderOptions {
-  std::string address = {};  // as parse_listen_address takes it
+  std::string address = {};  // as SocketAddress::parse takes it
   std::string path = "/metrics";
   std::string content_type = "text/plain";
   std::uint64_t patience_ns = 5'000'000'000;  // for one connection

@@ -22,6 +22,8 @@ struct Metric {
 
 constexpr Metric engine_metrics[] = {
     {"keys", "remora_keys", "Keys in the store"},
+    {"keys_with_expiry", "remora_keys_with_expiry", "Keys that have a time to live"},
+    {"expired_keys", "remora_expired_keys", "Keys whose time has come", true},
     {"put_requests", "remora_requests", "Requests that the server answered", true, 1, "op=\"put\""},
     {"get_requests", "remora_requests", "", true, 1, "op=\"get\""},
     {"del_requests", "remora_requests", "", true, 1, "op=\"del\""},
@@ -30,6 +32,8 @@ constexpr Metric engine_metrics[] = {
     {"awaited_versions", "remora_awaited_versions", "Versions that are not persistent yet"},
     {"verified_versions", "remora_verified_versions", "Versions found complete and made persistent",
      true},
+    {"superseded_versions", "remora_superseded_versions",
+     "Versions that a newer one made superfluous before they were verified", true},
     {"invalidated_versions", "remora_invalidated_versions", "Versions whose value never came",
      true},
     {"log_bytes_in_use", "remora_log_in_use_bytes", "Space of the log in use"},

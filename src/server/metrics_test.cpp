@@ -2,12 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <set>
 #include <sstream>
 
+#include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
 #include "server/store_link.h"
 
@@ -19,27 +18,20 @@ using testing::HasSubstr;
 class MetricsTest : public testing::Test {
  protected:
   MetricsTest() {
-    std::string folder = testing::TempDir() + "remora-metrics-XXXXXX";
-    EXPECT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
     StoreHostOptions options;
-    options.socket_path = folder + "/socket";
+    options.socket_path = folder_.file("socket");
     options.pool_bytes = 4 << 20;
     host_ = StoreHost::open(loop_, options).value();
   }
-  ~MetricsTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
 
-  std::string folder_;
+  const TestFolder folder_;
   PollLoop loop_;
   std::unique_ptr<StoreHost> host_;
 };
 
 TEST_F(MetricsTest, tell_what_clients_did) {
   const auto link =
-      std::move(loop_.block_on(StoreLink::connect(loop_, folder_ + "/socket", {}))).value();
+      std::move(loop_.block_on(StoreLink::connect(loop_, folder_.file("socket"), {}))).value();
   EXPECT_TRUE(loop_.block_on(link->store().put(as_bytes("key"), as_bytes("value"))).ok());
   (void)loop_.block_on(link->wire_taken());
   const std::string text = metrics_text(*host_);
@@ -48,6 +40,24 @@ TEST_F(MetricsTest, tell_what_clients_did) {
   EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"mapped\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"ring\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("\n# TYPE remora_durability_lag_seconds gauge\n"));
+}
+
+// A counter without a row would be shown as a gauge, and lose its history at every look.
+TEST_F(MetricsTest, name_every_counter_of_the_engine) {
+  std::istringstream lines(metrics_text(*host_));
+  std::set<std::string> families;
+  std::set<std::string> helped;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string mark;
+    std::string kind;
+    std::string family;
+    words >> mark >> kind >> family;
+    if (mark == "#" && kind != "EOF") {
+      (kind == "HELP" ? helped : families).insert(family);
+    }
+  }
+  EXPECT_EQ(families, helped);
 }
 
 // What a collector insists on: one TYPE for each family, before its samples; counters end with

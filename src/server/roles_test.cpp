@@ -1,13 +1,12 @@
 // Least rights: what a client of the role read may do to a store on either wire, by the store's own
 // requests and by verbs of its own.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "base/folder_testing.h"
 #include "kv/efactory/messages.h"
 #include "rpc/caller.h"
 #include "runtime/poll_loop.h"
@@ -23,12 +22,9 @@ constexpr const char* writer_token = "a token for writing";
 class RolesTest : public testing::TestWithParam<LocalFabric> {
  protected:
   RolesTest() {
-    std::string folder = testing::TempDir() + "remora-roles-XXXXXX";
-    EXPECT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
     StoreHostOptions options;
-    options.socket_path = folder + "/socket";
-    options.pool_path = folder + "/pool";
+    options.socket_path = folder_.file("socket");
+    options.pool_path = folder_.file("pool");
     options.fabric = GetParam();
     options.pool_bytes = 1 << 20;
     options.access.tokens = {{reader_token, Role::read}, {writer_token, Role::write}};
@@ -36,17 +32,12 @@ class RolesTest : public testing::TestWithParam<LocalFabric> {
     EXPECT_TRUE(host.ok()) << host.status().message();
     host_ = std::move(host).value();
   }
-  ~RolesTest() override {
-    host_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
 
   Result<std::unique_ptr<StoreLink>> connect(const std::string& token) {
     StoreLinkOptions options;
     options.fabric = GetParam();
     options.token = token;
-    return loop_.block_on(StoreLink::connect(loop_, folder_ + "/socket", options));
+    return loop_.block_on(StoreLink::connect(loop_, folder_.file("socket"), options));
   }
   std::string get(StoreLink& link, const std::string& key) {
     std::string value(100, '\0');
@@ -63,11 +54,11 @@ class RolesTest : public testing::TestWithParam<LocalFabric> {
     (void)loop_.run_for(20'000'000);
   }
   std::string pool_bytes() {
-    std::ifstream file(folder_ + "/pool", std::ios::binary);
+    std::ifstream file(folder_.file("pool"), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::string folder_;
+  const TestFolder folder_;
   PollLoop loop_;
   std::unique_ptr<StoreHost> host_;
 };
@@ -203,7 +194,7 @@ TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
   const std::string before = pool_bytes();
   for (std::size_t which = 0; which < changes({}).size(); ++which) {
     for (const bool in_index : {false, true}) {
-      Intruder intruder(loop_, GetParam(), folder_ + "/socket", reader_token);
+      Intruder intruder(loop_, GetParam(), folder_.file("socket"), reader_token);
       intruder.read_some();
       EXPECT_EQ(intruder.goes_by_itself(), GetParam() == LocalFabric::mapped);
       const fabric::RemoteAddress there = in_index ? intruder.index() : intruder.pool(4096);
@@ -217,7 +208,7 @@ TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
 
 // The same attempt with the rights for it succeeds: the test above can fail.
 TEST_P(RolesTest, a_writer_can_write_the_pool) {
-  Intruder intruder(loop_, GetParam(), folder_ + "/socket", writer_token);
+  Intruder intruder(loop_, GetParam(), folder_.file("socket"), writer_token);
   intruder.read_some();
   const std::string before = pool_bytes();
   const fabric::SendWork write{.opcode = fabric::Opcode::write,

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "base/size_text.h"
+#include "base/socket_address.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "kv/store.h"
-#include "server/listen_address.h"
 
 namespace remora::server {
 namespace {
@@ -45,6 +45,18 @@ Status assign(T& to, Result<T> value, std::string_view key) {
     return wrong_setting(key, value.status().message());
   }
   to = std::move(value).value();
+  return {};
+}
+
+// Where to listen; empty for nowhere.
+Status assign_address(std::string& to, std::string_view value, std::string_view key) {
+  if (!value.empty()) {
+    const Result<SocketAddress> address = SocketAddress::parse(value);
+    if (!address.ok()) {
+      return wrong_setting(key, address.status().message());
+    }
+  }
+  to = value;
   return {};
 }
 
@@ -77,7 +89,7 @@ Status change_access(AccessRules& rules, std::string_view key, const std::string
                            : assign(rules.others, parse_role(value), key);
   }
   if (key == "clients_per_user") {
-    return assign(rules.clients_per_user, read_count(value, 0, fabric::nic::ring_limits::links_max),
+    return assign(rules.clients_per_user, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);
   }
   return wrong_setting(key,
@@ -147,13 +159,8 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
   } else if (key == "socket") {
     settings.socket = value;
   } else if (key == "resp") {
-    if (!value.empty() && value != "auto") {
-      const Result<ListenAddress> address = parse_listen_address(value);
-      if (!address.ok()) {
-        return wrong_setting(key, address.status().message());
-      }
-    }
-    settings.resp = value;
+    return value == "auto" ? (settings.resp = value, Status())
+                           : assign_address(settings.resp, value, key);
   } else if (key == "resp_durability") {
     if (value != "asynchronous" && value != "persistent") {
       return wrong_setting(key, "choose asynchronous or persistent");
@@ -161,13 +168,7 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     settings.resp_durability =
         value == "persistent" ? resp::Durability::persistent : resp::Durability::asynchronous;
   } else if (key == "metrics") {
-    if (!value.empty()) {
-      const Result<ListenAddress> address = parse_listen_address(value);
-      if (!address.ok()) {
-        return wrong_setting(key, address.status().message());
-      }
-    }
-    settings.metrics = value;
+    return assign_address(settings.metrics, value, key);
   } else if (key == "clients") {
     return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);

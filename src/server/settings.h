@@ -8,15 +8,16 @@
 //   media = "auto"                 # auto, dax, file or dram
 //   engine = "efactory"
 //   socket = "data/remora.sock"
-//   resp = "auto"                  # Redis clients: ADDRESS:PORT; "auto": 127.0.0.1:6380 where that
-//                                  # can be had; "" for none
+//   resp = "auto"                  # Redis clients, of users and with tokens as below:
+//   ADDRESS:PORT;
+//                                  # "auto": 127.0.0.1:6380 where that can be had; "" for none
 //   resp_durability = "asynchronous"  # of their writes, or "persistent"
 //   metrics = "127.0.0.1:9464"     # "" for none
 //   clients = 64                   # at a time
 //
 //   [access]                       # see access.h
 //   others = "read"                # users that are not named below
-//   clients_per_user = 8
+//   clients_per_user = 16          # at a time, of each user but the server's own
 //   [access.users]                 # by name or number
 //   alice = "write"
 //   [access.tokens]                # 16 to 108 letters; the file must not be readable by others

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "base/folder_testing.h"
 
 namespace remora::server {
 namespace {
@@ -63,9 +64,8 @@ TEST(Settings, refuse_with_line_and_key) {
 }
 
 TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
-  std::string folder = testing::TempDir() + "remora-settings-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::string path = folder + "/remora.toml";
+  const TestFolder folder;
+  const std::string path = folder.file("remora.toml");
   std::ofstream(path) << "[access.tokens]\n\"0123456789abcdef\" = \"read\"\n";
   ::chmod(path.c_str(), 0644);
   EXPECT_EQ(read_settings(path).code(), Code::permission_denied);
@@ -73,9 +73,8 @@ TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
   EXPECT_TRUE(read_settings(path).ok());
   std::ofstream(path) << "clients = no";
   EXPECT_THAT(std::string(read_settings(path).status().message()), HasSubstr(path + ": line 1: "));
-  EXPECT_EQ(read_settings(folder + "/none").code(), Code::not_found);
-  EXPECT_EQ(read_settings(folder).code(), Code::invalid_argument);
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(read_settings(folder.file("none")).code(), Code::not_found);
+  EXPECT_EQ(read_settings(folder.path()).code(), Code::invalid_argument);
 }
 
 TEST(Access, tells_roles_by_user_and_token) {

@@ -5,10 +5,19 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace remora::server {
+namespace {
+
+// Places that only the server's own user gets: whatever others do, it can still look and stop.
+constexpr std::uint32_t kept_places(std::uint32_t places) {
+  return places < 2 ? 0 : std::max(1u, places / 8);
+}
+
+}  // namespace
 
 using fabric::nic::HostPeer;
 using fabric::nic::Keys;
@@ -50,8 +59,9 @@ Status StoreHost::open_pool() {
     memory_pool_ = std::move(pool).value();
     return {};
   }
+  std::error_code unknown;  // `create` then tells what is wrong
   Result<PoolFile> file =
-      std::filesystem::exists(options_.pool_path)
+      std::filesystem::exists(options_.pool_path, unknown)
           ? PoolFile::open(options_.pool_path, options_.media)
           : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
   if (!file.ok()) {
@@ -110,8 +120,15 @@ Status StoreHost::admit(const HostPeer& peer) {
     REMORA_TRY(role_of(options_.access, uid, own_uid_, "").status());
   }
   const auto same_user = [&](const auto& guest) { return guest.second.uid == uid; };
+  const auto other_user = [&](const auto& guest) { return guest.second.uid != own_uid_; };
   const std::uint32_t most = options_.access.clients_per_user;
-  if (most != 0 && std::ranges::count_if(guests_, same_user) >= most) {
+  const std::uint32_t places = options_.server.most_clients;
+  if (std::ranges::count_if(guests_, other_user) >= places - kept_places(places)) {
+    return Status(Code::no_space,
+                  "the store has as many clients of other users as it takes; try "
+                  "again later");
+  }
+  if (std::ranges::count_if(guests_, same_user) >= most) {
     return Status(Code::no_space, fmt::format("user {} has as many connections as the store's "
                                               "settings allow ({}); close one first",
                                               uid, most));

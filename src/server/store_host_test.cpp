@@ -1,12 +1,11 @@
 #include "server/store_host.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
 #include "server/store_link.h"
 
@@ -21,16 +20,9 @@ ConstBytes bytes_of(const std::string& text) {
 class StoreHostTest : public testing::TestWithParam<LocalFabric> {
  protected:
   StoreHostTest() {
-    std::string folder = testing::TempDir() + "remora-host-XXXXXX";
-    EXPECT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    options_.socket_path = folder + "/socket";
+    options_.socket_path = folder_.file("socket");
     options_.fabric = GetParam();
     options_.pool_bytes = 4 << 20;
-  }
-  ~StoreHostTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   void open() {
@@ -65,7 +57,7 @@ class StoreHostTest : public testing::TestWithParam<LocalFabric> {
     return predicate();
   }
 
-  std::string folder_;
+  const TestFolder folder_;
   StoreHostOptions options_;
   PollLoop loop_;
   std::unique_ptr<StoreHost> host_;
@@ -89,7 +81,7 @@ TEST_P(StoreHostTest, clients_see_what_others_put) {
 }
 
 TEST_P(StoreHostTest, a_file_keeps_what_was_put) {
-  options_.pool_path = folder_ + "/pool";
+  options_.pool_path = folder_.file("pool");
   open();
   EXPECT_TRUE(put(*connected(), "key", "value").ok());
   EXPECT_TRUE(eventually([&] { return !host_->store().busy() && host_->links() == 0; }));

@@ -169,7 +169,7 @@ Result<TomlEntry> read_entry(TomlLine& line, const std::string& section) {
     return key.status();
   }
   if (!line.take('=')) {
-    return line.wrong("'" + *key + "' has no value; write " + *key + " = ...");
+    return line.wrong("a key without a value; write KEY = ...");
   }
   auto value = line.value();
   if (!value.ok()) {
@@ -212,7 +212,7 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text) {
       return entry.status();
     }
     if (!keys.emplace(section, entry->key).second) {
-      return line.wrong("'" + entry->key + "' is there twice; remove one of them");
+      return line.wrong("this key is there twice; remove one of them");
     }
     if (entries.size() == most_entries) {
       return line.wrong("too many entries");

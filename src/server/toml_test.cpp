@@ -37,8 +37,8 @@ TEST(Toml, reads_sections_keys_and_values) {
 }
 
 TEST(Toml, names_the_line_and_what_is_wrong) {
-  EXPECT_EQ(message_of("a = 1\n\nb\n"), "line 3: 'b' has no value; write b = ...");
-  EXPECT_EQ(message_of("a = 1\na = 2"), "line 2: 'a' is there twice; remove one of them");
+  EXPECT_EQ(message_of("a = 1\n\nb\n"), "line 3: a key without a value; write KEY = ...");
+  EXPECT_EQ(message_of("a = 1\na = 2"), "line 2: this key is there twice; remove one of them");
   EXPECT_EQ(message_of("[x]\n[x]"),
             "line 2: the section [x] is there twice; put its lines together");
   EXPECT_EQ(message_of("a = \"x"), "line 1: a string that does not end; close it with its quote");
@@ -51,6 +51,13 @@ TEST(Toml, names_the_line_and_what_is_wrong) {
   EXPECT_NE(message_of("a = \"\\q\"").find("backslash"), std::string::npos);
   EXPECT_NE(message_of("[a").find("]"), std::string::npos);
   EXPECT_NE(message_of("= 1").find("key"), std::string::npos);
+}
+
+TEST(Toml, repeats_no_secret) {
+  for (const char* text : {"[t]\n\"a secret\" = 1\n\"a secret\" = 2", "\"a secret\"",
+                           "\"a secret\" = a secret", "\"a secret\" = \"a secret"}) {
+    EXPECT_EQ(message_of(text).find("secret"), std::string::npos) << message_of(text);
+  }
 }
 
 TEST(Toml, the_same_key_may_be_in_two_sections) {

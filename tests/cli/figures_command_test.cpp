@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Figures, judges_each_claim_and_draws_each_figure) {
-  const TempFolder folder(std::filesystem::temp_directory_path());
+  const TestFolder folder;
   const Outcome outcome = remora_command({"figures", "efactory-2", "--ops", "200", "--records",
                                           "50", "--json", "--out", folder.file("out")});
   ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
@@ -29,7 +29,7 @@ TEST(Figures, judges_each_claim_and_draws_each_figure) {
 }
 
 TEST(Figures, measures_on_this_machine_when_it_is_asked_to) {
-  const TempFolder folder(std::filesystem::temp_directory_path());
+  const TestFolder folder;
   const Outcome outcome =
       remora_command({"figures", "efactory-11", "--ops", "200", "--records", "50", "--measured",
                       "ring", "--json", "--out", folder.file("out")});

@@ -61,7 +61,7 @@ class PoolCommand : public testing::Test {
     return header;
   }
 
-  TempFolder folder_{on_disk};
+  TestFolder folder_{on_disk};
   const std::string path_ = folder_.file("one.pool");
 };
 
@@ -134,7 +134,7 @@ TEST_F(PoolCommand, info_shows_what_a_program_left_without_replaying_it_on_the_f
 }
 
 TEST_F(PoolCommand, a_pool_in_memory_is_called_volatile) {
-  const TempFolder memory(in_memory);
+  const TestFolder memory(in_memory);
   const std::string path = memory.file("one.pool");
   const nlohmann::json json =
       json_of(remora_command({"pool", "create", path, "--size", "256K", "--json"}));
@@ -146,7 +146,7 @@ TEST_F(PoolCommand, a_pool_in_memory_is_called_volatile) {
 }
 
 TEST_F(PoolCommand, the_medium_can_be_chosen_where_it_is_possible) {
-  const TempFolder memory(in_memory);
+  const TestFolder memory(in_memory);
   const Outcome paged = remora_command(
       {"pool", "create", memory.file("paged.pool"), "--size", "256K", "--media", "file", "--json"});
   EXPECT_EQ(json_of(paged).at("granularity"), "page");
@@ -172,7 +172,7 @@ TEST_F(PoolCommand, create_leaves_nothing_where_there_is_no_space) {
   expect_refusal(remora_command({"pool", "create", path_, "--size", "60T"}), environment,
                  "cannot create " + path_);
   EXPECT_TRUE(folder_.empty());
-  const TempFolder memory(in_memory);
+  const TestFolder memory(in_memory);
   expect_refusal(remora_command({"pool", "create", memory.file("one.pool"), "--size", "60T"}),
                  environment, "choose a smaller size or another disk");
   EXPECT_TRUE(memory.empty());

@@ -165,7 +165,7 @@ TEST_F(Serve, offers_metrics) {
 }
 
 TEST(Demo, shows_kills_cuts_and_a_mistake) {
-  const TempFolder folder(REMORA_DISK_FOLDER);
+  const TestFolder folder(REMORA_DISK_FOLDER);
   const Outcome outcome =
       remora_command({"demo", "--kills", "1", "--runs", "5", "--folder", folder.path()});
   EXPECT_EQ(outcome.exit_status, kept) << outcome.out << outcome.err;

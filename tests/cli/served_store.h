@@ -50,7 +50,7 @@ class ServedStore : public testing::Test {
     EXPECT_EQ(server_->wait(), 128 + SIGKILL);
   }
 
-  const TempFolder folder_{REMORA_DISK_FOLDER};
+  const TestFolder folder_{REMORA_DISK_FOLDER};
   std::unique_ptr<RunningProcess> server_;
 };
 

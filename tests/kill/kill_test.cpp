@@ -29,7 +29,7 @@ void expect_sound(const std::string& pool) {
 void live(const char* parent, const std::vector<std::string>& serve) {
   const std::uint64_t kills = number_from("REMORA_KILLS", 4);
   const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
-  const TempFolder folder(parent);
+  const TestFolder folder(parent);
   cli::KillLives lives(
       {.program = REMORA_COMMAND, .folder = folder.path(), .seed = seed, .serve = serve});
   std::uint64_t acknowledged = 0;
@@ -73,7 +73,7 @@ TEST(Kill, loses_nothing_on_cache_line_media) {
 
 // The account can tell: a pool from before the last life has lost what that one acknowledged.
 TEST(Kill, notices_a_store_that_forgot) {
-  const TempFolder folder("/dev/shm");
+  const TestFolder folder("/dev/shm");
   cli::KillLives lives(
       {.program = REMORA_COMMAND, .folder = folder.path(), .serve = {"--size", "4M"}});
   ASSERT_TRUE(lives.start_and_check().ok());

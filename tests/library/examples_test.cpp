@@ -32,7 +32,7 @@ class ExamplesTest : public testing::Test {
     }
     return server;
   }
-  const TempFolder folder_{REMORA_DISK_FOLDER};
+  const TestFolder folder_{REMORA_DISK_FOLDER};
 };
 
 TEST_F(ExamplesTest, embedded_remembers_between_runs) {

@@ -16,7 +16,7 @@ namespace remora::fabric::lives {
 namespace {
 
 TEST(Census, counts_what_is_left_open_and_mapped) {
-  const TempFolder folder(std::filesystem::temp_directory_path());
+  const TestFolder folder;
   const Census before = Census::take(folder.path());
   EXPECT_EQ(Census::take(folder.path()), before);
   const int memory = memfd_create("remora-link", MFD_CLOEXEC);

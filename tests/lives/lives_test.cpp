@@ -41,7 +41,7 @@ class Lives : public testing::TestWithParam<WireKind> {
     }
   }
 
-  TempFolder folder_{std::filesystem::temp_directory_path()};
+  TestFolder folder_;
 };
 
 TEST_P(Lives, a_server_outlives_clients_that_are_killed) {

@@ -65,12 +65,7 @@ class Differential : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     redis_ = RedisProcess::start();
-    if (redis_ == nullptr) {
-      std::fprintf(stderr,
-                   "\n*** redis-server is not installed: nothing is compared with Redis. "
-                   "scripts/setup installs it. ***\n\n");
-      GTEST_SKIP() << "redis-server is not installed";
-    }
+    ASSERT_NE(redis_, nullptr) << "redis-server does not start; scripts/setup installs it";
   }
 
   std::unique_ptr<RedisProcess> redis_;

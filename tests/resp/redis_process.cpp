@@ -46,32 +46,41 @@ bool is_answering(std::uint16_t port) {
 
 }  // namespace
 
+// Somebody may take a free port before Redis does.
 std::unique_ptr<RedisProcess> RedisProcess::start() {
   std::unique_ptr<RedisProcess> redis(new RedisProcess());
-  redis->folder_ = testing::TempDir() + "remora-redis-XXXXXX";
-  if (mkdtemp(redis->folder_.data()) == nullptr) {
-    return nullptr;
+  for (int tries = 0; tries < 5; ++tries) {
+    if (redis->try_port(free_port())) {
+      return redis;
+    }
   }
-  redis->port_ = free_port();
-  const std::string port = std::to_string(redis->port_);
-  redis->process_ = ::fork();
-  if (redis->process_ == 0) {
+  return nullptr;
+}
+
+bool RedisProcess::try_port(std::uint16_t number) {
+  port_ = number;
+  const std::string port = std::to_string(port_);
+  process_ = ::fork();
+  if (process_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1", "--dir",
-             redis->folder_.c_str(), "--save", "", "--databases", "1", "--logfile", "log", nullptr);
+             folder_.path().c_str(), "--save", "", "--databases", "1", "--logfile", "log", nullptr);
     std::_Exit(127);
   }
   for (int tries = 0; tries < 3000; ++tries) {
-    if (is_answering(redis->port_)) {
-      return redis;
+    if (::waitpid(process_, nullptr, WNOHANG) != 0) {
+      process_ = 0;
+      return false;
     }
-    if (::waitpid(redis->process_, nullptr, WNOHANG) != 0) {
-      redis->process_ = 0;
-      return nullptr;
+    if (is_answering(port_)) {
+      return true;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return nullptr;
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+  process_ = 0;
+  return false;
 }
 
 RedisProcess::~RedisProcess() {
@@ -79,8 +88,6 @@ RedisProcess::~RedisProcess() {
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 }  // namespace remora::resp

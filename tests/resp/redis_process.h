@@ -5,13 +5,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+
+#include "base/folder_testing.h"
 
 namespace remora::resp {
 
 class RedisProcess {
  public:
-  // Null when there is no redis-server.
+  // Null when there is no redis-server, or it does not come up at any of some ports.
   static std::unique_ptr<RedisProcess> start();
   RedisProcess(const RedisProcess&) = delete;
   RedisProcess& operator=(const RedisProcess&) = delete;
@@ -21,10 +22,11 @@ class RedisProcess {
 
  private:
   RedisProcess() = default;
+  bool try_port(std::uint16_t port);
 
   pid_t process_ = 0;
   std::uint16_t port_ = 0;
-  std::string folder_;
+  TestFolder folder_;
 };
 
 }  // namespace remora::resp

@@ -9,6 +9,7 @@
 #include <future>
 #include <string>
 
+#include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
 
 namespace remora::resp {
@@ -16,20 +17,15 @@ namespace remora::resp {
 struct ServedStore::Program {
   PollLoop loop;
   std::atomic<bool> ending = false;
-  std::string folder;
+  const TestFolder folder;
 };
 
 ServedStore::ServedStore(ServedOptions options) : program_(std::make_unique<Program>()) {
-  std::string folder = testing::TempDir() + "remora-resp-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) {
-    std::abort();
-  }
-  program_->folder = folder;
   std::promise<std::uint16_t> port;
   functions_ = std::make_unique<Functions>();
-  thread_ = std::thread([this, options, folder, &port] {
+  thread_ = std::thread([this, options, &port] {
     server::StoreHostOptions host_options;
-    host_options.socket_path = folder + "/socket";
+    host_options.socket_path = program_->folder.file("socket");
     host_options.pool_bytes = options.pool_bytes;
     host_options.pool_path = options.pool_path;
     Result<std::unique_ptr<server::StoreHost>> host =
@@ -60,8 +56,6 @@ ServedStore::~ServedStore() {
   program_->ending = true;
   program_->loop.wake();
   thread_.join();
-  std::error_code ignored;
-  std::filesystem::remove_all(program_->folder, ignored);
 }
 
 void ServedStore::on_loop(const std::function<void(Server&, kv::StoreServer&)>& function) {

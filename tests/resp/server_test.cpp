@@ -101,11 +101,10 @@ TEST(RespServer, says_that_the_store_is_full) {
 }
 
 TEST(RespServer, holds_replies_back_until_writes_are_persistent) {
-  std::string folder = std::string(REMORA_DISK_FOLDER) + "/resp-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const TestFolder folder(REMORA_DISK_FOLDER);
   {
     ServedOptions options = with({.durability = Durability::persistent});
-    options.pool_path = folder + "/pool";
+    options.pool_path = folder.file("pool");
     options.pool_bytes = 16 << 20;
     ServedStore store(options);
     Client writer(store.port());
@@ -123,15 +122,13 @@ TEST(RespServer, holds_replies_back_until_writes_are_persistent) {
       });
     }
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RespServer, waitaof_waits_for_what_was_written) {
-  std::string folder = std::string(REMORA_DISK_FOLDER) + "/resp-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const TestFolder folder(REMORA_DISK_FOLDER);
   {
     ServedOptions options;
-    options.pool_path = folder + "/pool";
+    options.pool_path = folder.file("pool");
     options.pool_bytes = 16 << 20;
     ServedStore store(options);
     Client client(store.port());
@@ -142,7 +139,6 @@ TEST(RespServer, waitaof_waits_for_what_was_written) {
     // There is no replica: the time ends it.
     EXPECT_EQ(client.ask({"WAITAOF", "0", "1", "10"}), "*2\r\n:1\r\n:0\r\n");
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RespServer, a_client_that_reads_nothing_stops_nobody) {

@@ -10,18 +10,6 @@ namespace remora {
 
 namespace fs = std::filesystem;
 
-TempFolder::TempFolder(const fs::path& parent) {
-  std::string name = (parent / "remora-test-XXXXXX").string();
-  REMORA_CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder to be had");
-  path_ = name;
-  fs::permissions(path_, fs::perms(0755));
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 std::string read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

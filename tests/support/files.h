@@ -6,24 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/folder_testing.h"
+
 namespace remora {
-
-// A folder of its own below `parent`, readable by every user, gone with the object.
-class TempFolder {
- public:
-  explicit TempFolder(const std::filesystem::path& parent);
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder();
-
-  // The path of a file in it, whether or not there is one.
-  std::string file(std::string_view name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-  bool empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // The whole content; empty when there is no such file.
 std::string read_text(const std::filesystem::path& path);

@@ -32,6 +32,8 @@ class Connection {
   Status scan(const std::function<bool(std::string_view)>& visit);
   Result<server::Facts> stat();
   Result<server::Facts> stop();
+  // Waits, and hears what the store says meanwhile.
+  void rest(std::uint64_t span_ns) { (void)loop_.run_for(span_ns); }
   // What was taken: mapped or ring.
   std::string wire();
 

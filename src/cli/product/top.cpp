@@ -1,7 +1,6 @@
 #include "cli/product/top.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,7 +70,7 @@ int top_command(const ConnectArguments& where, const TopArguments& arguments) {
     if (turn == arguments.times) {
       return exit_kept;
     }
-    (void)poll(nullptr, 0, static_cast<int>(arguments.interval_ms));
+    (*store)->rest(arguments.interval_ms * 1'000'000);
   }
 }
 

@@ -19,29 +19,11 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/folder_testing.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/poll_loop.h"
 
 namespace remora::fabric::nic {
-
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ring-XXXXXX").string();
-    REMORA_CHECK(::mkdtemp(name.data()) != nullptr, "the test needs a folder");
-    path_ = name;
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // A wire with somebody behind it who polls it as a NIC would, and keeps all that it is told.
 class Station final : public PacketSink, public LinkOwner, public Poller {

@@ -1,0 +1,35 @@
+// SocketAddress: where a socket is, IPv4 or IPv6, as numbers alone: no names that would have to be
+// looked up. Any thread; a plain value.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace remora {
+
+struct SocketAddress {
+  sockaddr_storage storage = {};
+  socklen_t size_bytes = sizeof storage;  // until something is there: room
+
+  // "127.0.0.1", "::1"; nothing when it is no address.
+  static std::optional<SocketAddress> of(const std::string& host, std::uint16_t port);
+  // "127.0.0.1:9464", "[::1]:9464"; the port may be 0 for any. Fails with invalid_argument.
+  static Result<SocketAddress> parse(std::string_view text);
+
+  sockaddr* plain() { return reinterpret_cast<sockaddr*>(&storage); }
+  const sockaddr* plain() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  int family() const { return storage.ss_family; }
+  std::uint16_t port() const;
+  // As `of` takes it.
+  std::string host() const;
+  // As `parse` takes it.
+  std::string text() const;
+};
+
+}  // namespace remora
