@@ -36,6 +36,7 @@ Buffers::Buffers(Runtime& runtime, std::size_t size_bytes)
   for (unsigned order = smallest_order; order <= top; ++order) {
     free_[order].reserve(size_bytes >> order);
   }
+  joining_.reserve(size_bytes >> smallest_order);
   free_[top].push_back(0);
   free_order_[0] = static_cast<std::uint8_t>(top);
 }
@@ -59,8 +60,16 @@ unsigned Buffers::order_for(std::size_t size_bytes) {
                   static_cast<unsigned>(std::bit_width(std::max<std::size_t>(size_bytes, 1) - 1)));
 }
 
-// Splits the smallest free piece that is large enough.
 bool Buffers::try_take(unsigned order, std::size_t& offset) {
+  if (split(order, offset)) {
+    return true;
+  }
+  join_all();
+  return split(order, offset);
+}
+
+// The smallest free piece that is large enough, or a part of it.
+bool Buffers::split(unsigned order, std::size_t& offset) {
   unsigned from = order;
   while (from < free_.size() && free_[from].empty()) {
     ++from;
@@ -80,20 +89,30 @@ bool Buffers::try_take(unsigned order, std::size_t& offset) {
   return true;
 }
 
-// Joins the piece with its other half as long as that is free.
 void Buffers::give_back(std::size_t offset, unsigned order) {
-  while (order + 1 < free_.size()) {
-    const std::size_t other = offset ^ (std::size_t{1} << order);
-    if (free_order_[other >> smallest_order] != order) {
-      break;
-    }
-    std::erase(free_[order], other);
-    free_order_[other >> smallest_order] = 0;
-    offset = std::min(offset, other);
-    ++order;
-  }
   free_[order].push_back(offset);
   free_order_[offset >> smallest_order] = static_cast<std::uint8_t>(order);
+}
+
+// From the smallest up: every free piece whose other half is free becomes one with it.
+void Buffers::join_all() {
+  for (unsigned order = smallest_order; order + 1 < free_.size(); ++order) {
+    joining_.assign(free_[order].begin(), free_[order].end());
+    free_[order].clear();
+    for (const std::size_t offset : joining_) {
+      const std::size_t other = offset ^ (std::size_t{1} << order);
+      if (free_order_[offset >> smallest_order] != order) {
+        continue;  // its other half has taken it
+      }
+      if (free_order_[other >> smallest_order] == order) {
+        free_order_[offset >> smallest_order] = 0;
+        free_order_[other >> smallest_order] = 0;
+        give_back(std::min(offset, other), order + 1);
+      } else {
+        free_[order].push_back(offset);
+      }
+    }
+  }
 }
 
 Task<Buffer> Buffers::take(std::size_t size_bytes) {

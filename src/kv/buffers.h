@@ -1,6 +1,7 @@
 // Buffers: registered memory of a client, for values on their way. Pieces of any size up to the
 // whole; a piece that is not there now is waited for. Sizes are powers of two inside (a buddy
-// allocator), so that nothing fragments for good.
+// allocator), so that nothing fragments for good; free halves are joined when a larger piece is
+// wanted, not before, since most pieces are of one size.
 //
 // One thread, the loop's. No allocation after construction.
 #pragma once
@@ -67,7 +68,9 @@ class Buffers {
   Buffers(Runtime& runtime, std::size_t size_bytes);
   static unsigned order_for(std::size_t size_bytes);
   bool try_take(unsigned order, std::size_t& offset);
+  bool split(unsigned order, std::size_t& offset);
   void give_back(std::size_t offset, unsigned order);
+  void join_all();
 
   Runtime& runtime_;
   std::vector<std::byte> storage_;
@@ -75,6 +78,7 @@ class Buffers {
   std::unique_ptr<fabric::MemoryRegion> region_;
   std::vector<std::vector<std::size_t>> free_;  // offsets, by order
   std::vector<std::uint8_t> free_order_;        // of the free piece that begins here, or 0
+  std::vector<std::size_t> joining_;
 };
 
 }  // namespace remora::kv

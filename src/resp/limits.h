@@ -24,6 +24,8 @@ inline constexpr std::size_t gather_bytes = 16 * 1024;
 // left; above the second, it is cut off.
 inline constexpr std::size_t output_pause_bytes = 1 << 20;
 inline constexpr std::size_t output_bytes = std::size_t{256} << 20;
+// Replies that are kept until all that is ready was read.
+inline constexpr std::size_t postponed_bytes = 128 * 1024;
 // Buffers that are larger than this are given back when they are empty.
 inline constexpr std::size_t kept_buffer_bytes = 256 * 1024;
 

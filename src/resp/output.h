@@ -17,21 +17,42 @@ enum class Protocol : std::uint8_t { two = 2, three = 3 };
 
 class Output {
  public:
-  std::string_view text() const { return {data_.get(), size_}; }
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  std::string_view text() const { return {data_.get() + begin_, size_ - begin_}; }
+  std::size_t size() const { return size_ - begin_; }
+  bool empty() const { return size_ == begin_; }
   void clear() {
-    size_ = 0;
+    size_ = begin_;
     borrowed_ = {};
   }
   // Takes back what was written since the size was this.
-  void truncate(std::size_t size) { size_ = size; }
+  void truncate(std::size_t size) { size_ = begin_ + size; }
+
+  // Puts the text aside: it is of no concern for what follows, which begins empty. Where it lies,
+  // from the first text that was put aside.
+  struct Aside {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  Aside put_aside() {
+    const Aside aside{begin_, size_};
+    begin_ = size_;
+    return aside;
+  }
+  std::string_view text(Aside aside) const {
+    return {data_.get() + aside.begin, aside.end - aside.begin};
+  }
+  std::size_t bytes_aside() const { return begin_; }
+  void drop_asides() {
+    begin_ = 0;
+    clear();
+  }
+
   // More than one client may have was written: what is here is not complete.
   bool overflown() const { return overflown_; }
   void forgive() { overflown_ = false; }
   // Gives a large buffer back.
   void shrink() {
-    if (capacity_ > limits::kept_buffer_bytes) {
+    if (capacity_ > limits::kept_buffer_bytes && begin_ == 0) {
       data_.reset();
       capacity_ = 0;
       size_ = 0;
@@ -115,6 +136,7 @@ class Output {
   char* grow(std::size_t bytes);
 
   std::unique_ptr<char[]> data_;
+  std::size_t begin_ = 0;  // behind what was put aside
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
   bool overflown_ = false;

@@ -129,6 +129,7 @@ bool Server::poll() {
       serve(connection, event.events);
     }
   }
+  send_postponed();
   if (!holding_.empty()) {
     release_held();
   }

@@ -2,7 +2,8 @@
 //
 // One thread, the loop's; the runtime and the store outlive it. It is a poller of its loop with one
 // epoll descriptor, at which the loop sleeps. In a turn it reads once from every connection that
-// has something, runs all requests that are whole, and writes once. A connection costs some hundred
+// has something and runs all requests that are whole, then writes all replies: the first wakes a
+// client that sleeps, and the others find it awake. A connection costs some hundred
 // bytes while it is idle: what it sent is read to a buffer that all share, and only what is not
 // whole is kept.
 //
@@ -97,6 +98,8 @@ class Server final : public Poller {
   void keep_rest(Connection& connection, std::string_view rest);
   void go_on(Connection& connection);
   bool send(Connection& connection);
+  void postpone(Connection& connection);
+  void send_postponed();
   void send_borrowed(Connection& connection);
   bool write_now(Connection& connection, std::string_view text, std::size_t& sent);
   void watch(Connection& connection);
@@ -129,6 +132,11 @@ class Server final : public Poller {
   Parser parser_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> graves_;
+  struct Postponed {
+    Connection* connection = nullptr;
+    Output::Aside text;
+  };
+  std::vector<Postponed> postponed_;   // replies of this turn
   std::vector<Connection*> holding_;   // replies
   std::vector<Connection*> roomless_;  // wait for room
   std::vector<Connection*> waiting_;   // wait for persistence

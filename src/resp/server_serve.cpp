@@ -72,9 +72,43 @@ void Server::read(Connection& connection) {
     return;
   }
   keep_rest(connection, bytes.substr(done));
-  if (send(connection) && again_) {
+  const bool is_plain = connection.out.empty() && connection.holds.empty() &&
+                        connection.pause == Connection::Pause::none && !connection.session.closing;
+  if (is_plain && !again_) {
+    postpone(connection);
+  } else if (send(connection) && again_) {
     go_on(connection);
   }
+}
+
+// Its replies leave when all that is ready in this turn was read.
+void Server::postpone(Connection& connection) {
+  if (!out_.empty()) {
+    postponed_.push_back({&connection, out_.put_aside()});
+    if (out_.bytes_aside() > limits::postponed_bytes) {
+      send_postponed();
+    }
+  }
+}
+
+void Server::send_postponed() {
+  for (const Postponed& reply : postponed_) {
+    Connection& connection = *reply.connection;
+    if (connection.dead) {
+      continue;
+    }
+    const std::string_view text = out_.text(reply.text);
+    std::size_t sent = 0;
+    if (!write_now(connection, text, sent)) {
+      close(connection);
+    } else if (sent < text.size()) {
+      connection.out.assign(text.substr(sent));
+      watch(connection);
+    }
+  }
+  postponed_.clear();
+  out_.drop_asides();
+  out_.shrink();
 }
 
 // Requests of bytes that the connection keeps.

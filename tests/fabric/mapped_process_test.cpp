@@ -74,8 +74,7 @@ TEST_F(MappedProcesses, a_region_outlasts_whoever_is_in_the_middle_of_using_it) 
   });
   ASSERT_TRUE(introduce(server, child));
   ASSERT_TRUE(await_grant(server));
-  while (!child.await_stop()) {
-  }
+  ASSERT_TRUE(child.await_stop());
   server.region.reset();  // it cannot be told to let go: it is ended
   EXPECT_EQ(told, child.pid());
   const int status = child.await_end();

@@ -13,7 +13,10 @@ constexpr std::uint64_t first_look_ns = 4'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000;
 constexpr std::uint64_t look_persistent_ns = 1'000;
 constexpr std::uint64_t look_round_ns = 2'000;
+// What is made persistent with one drain. On page media that is a write to the disk, which costs
+// little more for many.
 constexpr std::size_t versions_per_batch = 16;
+constexpr std::size_t versions_per_commit = 4096;
 constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::size_t frees_per_turn = 2;
@@ -50,9 +53,11 @@ Task<Status> EfactoryServer::persistent(Ticket ticket) {
 Task<void> EfactoryServer::verify() {
   Runtime& runtime = background_.runtime();
   std::deque<Awaited>& awaited = catalogue_->awaited();
+  std::vector<Awaited> flushed(background_.region().granularity() == Granularity::page
+                                   ? versions_per_commit
+                                   : versions_per_batch);
   for (;;) {
     verifying_ = true;
-    std::array<Awaited, versions_per_batch> flushed;
     std::size_t count = 0;
     std::uint64_t next_ns = runtime.after(longest_look_ns);
     for (std::size_t left = awaited.size(); left != 0 && count < flushed.size(); --left) {

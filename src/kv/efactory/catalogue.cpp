@@ -88,10 +88,9 @@ Place Catalogue::place_of(const Object& object, bool durable) {
           object.expires() != 0};
 }
 
-// One word leads to the version, so whoever READs the entry finds the old or the new.
-void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Object& object,
-                        bool durable) {
-  const Place place = place_of(object, durable);
+// One word leads to the version, so whoever READs the entry finds the old or the new. The object is
+// not looked at: its lines may have left the caches when they were flushed.
+void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place) {
   count(place);
   if (!slot) {
     index_->insert(tag, which, encode(place));
@@ -155,9 +154,11 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
     return placed.status();
   }
   sequence_ = sequence;
-  const Object object = log_->at(placed->offset);
-  lead_to(tag, slot, which_, object, planted.planted(faults::durable_from_start));
-  awaited_.push_back({object.offset(), sequence, host_.now_ns(), 0});
+  lead_to(tag, slot, which_,
+          {.offset = placed->offset,
+           .size_bytes = placed->size_bytes,
+           .durable = planted.planted(faults::durable_from_start)});
+  awaited_.push_back({placed->offset, sequence, host_.now_ns(), 0});
   return Granted{*placed, sequence};
 }
 
@@ -189,7 +190,11 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
   sequence_ = sequence;
   const bool acknowledged_early = host_.faults().planted(faults::del_not_persisted);
   last_del_ = acknowledged_early ? Ticket{} : log_->seal();
-  lead_to(tag, slot, to == target_ ? which_ : next_mark(), log_->at(placed->offset), true);
+  lead_to(tag, slot, to == target_ ? which_ : next_mark(),
+          {.offset = placed->offset,
+           .size_bytes = placed->size_bytes,
+           .durable = true,
+           .deleted = true});
   return last_del_;
 }
 

@@ -185,7 +185,7 @@ class Catalogue {
   // Makes a complete version persistent, and marks it if it is at once.
   Ticket make_durable(const Object& object, const Host& by);
   static Place place_of(const Object& object, bool durable);
-  void lead_to(Tag tag, IndexSlot slot, std::size_t which, const Object& object, bool durable);
+  void lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);
   // The newest version in the next data pool that counts, of a key whose newer ones never came.
   std::optional<Object> survivor(IndexSlot slot, const std::vector<Segment>& next) const;
   std::size_t next_mark() const { return 1 - mark_; }

@@ -53,8 +53,8 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
     return placed.status();
   }
   ++sequence_;
-  const Object object = log_->at(placed->offset);
-  lead_to(tag, slot, which_, object, false);
+  lead_to(tag, slot, which_,
+          {.offset = placed->offset, .size_bytes = placed->size_bytes, .expires = expires != 0});
   return Written{placed->offset, sequence_};
 }
 

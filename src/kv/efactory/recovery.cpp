@@ -57,7 +57,7 @@ void Catalogue::take_recovered(const Object& object) {
   if (!slot || newest(slot).sequence() <= object.sequence() ||
       host_.faults().planted(faults::recovery_takes_any)) {
     const bool is_decided = object.durable() || object.kind() == Kind::tombstone;
-    lead_to(tag, slot, which_, object, is_decided);
+    lead_to(tag, slot, which_, place_of(object, is_decided));
     if (!is_decided) {
       awaited_.push_back({object.offset(), object.sequence(), host_.now_ns(), 0});
     }

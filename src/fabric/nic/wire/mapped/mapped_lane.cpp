@@ -78,7 +78,7 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
     drain_streamed();
     known->state = Known::State::denied;  // taken back
     known->mapping.reset();
-    quick_ = {};
+    quicks_ = {};
     return {};
   }
   const std::uint64_t offset = remote.address - known->base;
@@ -106,14 +106,14 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
 [[gnu::always_inline]] inline std::byte* MappedLane::reach_quickly(const SendWork& work,
                                                                    const Sge& piece,
                                                                    bool is_read) const {
-  const std::uint64_t offset = work.remote.address - quick_.remote_base;
-  const bool is_fine = quick_.keys == Quick::both(work.remote.key, piece.key) &&
-                       quick_.changes == connection_.engine.memory.changes() &&
-                       within(reinterpret_cast<std::uintptr_t>(piece.address) - quick_.local_base,
-                              piece.size_bytes, quick_.local_bytes) &&
-                       within(offset, piece.size_bytes, quick_.remote_bytes) &&
-                       (is_read ? quick_.may_read : quick_.may_write);
-  return is_fine ? quick_.at + offset : nullptr;
+  const std::uint64_t offset = work.remote.address - quick_->remote_base;
+  const bool is_fine = quick_->keys == Quick::both(work.remote.key, piece.key) &&
+                       quick_->changes == connection_.engine.memory.changes() &&
+                       within(reinterpret_cast<std::uintptr_t>(piece.address) - quick_->local_base,
+                              piece.size_bytes, quick_->local_bytes) &&
+                       within(offset, piece.size_bytes, quick_->remote_bytes) &&
+                       (is_read ? quick_->may_read : quick_->may_write);
+  return is_fine ? quick_->at + offset : nullptr;
 }
 
 // Whether such a request needs no call to anything. Every store that a call costs takes a place in
@@ -132,7 +132,7 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
     copy_out(piece.address, ConstBytes(at, piece.size_bytes));
   } else {
     copy_ascending(at, ConstBytes(piece.address, piece.size_bytes));
-    quick_.dirty->add(work.remote.address, piece.size_bytes);
+    quick_->dirty->add(work.remote.address, piece.size_bytes);
   }
   complete(work, is_read ? piece.size_bytes : 0);
 }
@@ -158,7 +158,7 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
         const Sge& piece = work.pieces[0];
         const bool is_read = work.opcode == Opcode::read;
         std::byte* const at = reach_quickly(work, piece, is_read);
-        if (at != nullptr && quick_.gate->load(std::memory_order_acquire) == quick_.grant)
+        if (at != nullptr && quick_->gate->load(std::memory_order_acquire) == quick_->grant)
             [[likely]] {
           execute_small(work, piece, at, is_read);
           ++executed;
@@ -180,14 +180,14 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
 // Within the epoch, if the target still grants what reach_quickly said.
 template <typename Move>
 [[gnu::always_inline]] inline bool MappedLane::move_if_open(Move move) {
-  const std::uint64_t inside = quick_.epoch->load(std::memory_order_relaxed) + 1;
-  quick_.epoch->store(inside, std::memory_order_relaxed);
+  const std::uint64_t inside = quick_->epoch->load(std::memory_order_relaxed) + 1;
+  quick_->epoch->store(inside, std::memory_order_relaxed);
   light_fence();  // see run
-  const bool is_open = quick_.gate->load(std::memory_order_acquire) == quick_.grant;
+  const bool is_open = quick_->gate->load(std::memory_order_acquire) == quick_->grant;
   if (is_open) [[likely]] {
     move();
   }
-  quick_.epoch->store(inside + 1, std::memory_order_release);
+  quick_->epoch->store(inside + 1, std::memory_order_release);
   return is_open;
 }
 
@@ -197,9 +197,12 @@ bool MappedLane::run_one(const SendWork& work) {
   }
   const Sge& piece = work.pieces[0];
   const bool is_read = work.opcode == Opcode::read;
-  std::byte* const at = reach_quickly(work, piece, is_read);
+  std::byte* at = reach_quickly(work, piece, is_read);
   if (at == nullptr) [[unlikely]] {
-    return make_quick(work, piece);
+    at = turn_to(work, piece) ? reach_quickly(work, piece, is_read) : nullptr;
+    if (at == nullptr) {
+      return false;
+    }
   }
   return move_if_open([&] { execute_small(work, piece, at, is_read); });
 }
@@ -211,9 +214,12 @@ bool MappedLane::run_one(const SendWork& work) {
     return false;
   }
   const Sge& piece = work.pieces[0];
-  std::byte* const at = reach_quickly(work, piece, true);
+  std::byte* at = reach_quickly(work, piece, true);
   if (at == nullptr) [[unlikely]] {
-    return make_quick(work, piece);
+    at = turn_to(work, piece) ? reach_quickly(work, piece, true) : nullptr;
+    if (at == nullptr) {
+      return false;
+    }
   }
   return move_if_open([&] {
     racy_copy(Bytes(piece.address, piece.size_bytes), ConstBytes(at, piece.size_bytes));
@@ -221,29 +227,43 @@ bool MappedLane::run_one(const SendWork& work) {
   });
 }
 
-// For the next one: this one takes the other way.
-[[gnu::noinline, gnu::cold]] bool MappedLane::make_quick(const SendWork& work, const Sge& piece) {
-  quick_ = {};
+// To what is known of these two regions, where that is in the other place. Where it is not, it is
+// put there for the next time: this request takes the other way.
+[[gnu::noinline]] bool MappedLane::turn_to(const SendWork& work, const Sge& piece) {
+  const std::uint64_t keys = Quick::both(work.remote.key, piece.key);
+  const std::uint64_t changes = connection_.engine.memory.changes();
+  if (quick_->keys == keys && quick_->changes == changes) {
+    return false;  // it is known, and not allowed
+  }
+  quick_ = &quicks_[quick_ == &quicks_[0] ? 1 : 0];
+  if (quick_->keys == keys && quick_->changes == changes) {
+    return true;
+  }
+  make_quick(work, piece);
+  return false;
+}
+
+[[gnu::noinline, gnu::cold]] void MappedLane::make_quick(const SendWork& work, const Sge& piece) {
+  *quick_ = {};
   Known* known = find(work.remote.key);
   const RegisteredMemory* local = connection_.engine.memory.find(connection_.domain, piece.key);
   if (link_ == nullptr || !link_->gate || known == nullptr ||
       known->state != Known::State::granted || local == nullptr || owner_.options_.inside) {
-    return false;
+    return;
   }
-  quick_ = {.keys = Quick::both(work.remote.key, piece.key),
-            .changes = connection_.engine.memory.changes(),
-            .gate = &link_->gate->word(known->slot),
-            .grant = known->grant,
-            .remote_base = known->base,
-            .remote_bytes = known->mapping->bytes.size(),
-            .at = known->mapping->bytes.data(),
-            .local_base = reinterpret_cast<std::uintptr_t>(local->bytes.data()),
-            .local_bytes = local->bytes.size(),
-            .epoch = &link_->epoch->word(0),
-            .dirty = &known->dirty,
-            .may_read = (known->rights & remote_read) != 0 && (local->access & local_write) != 0,
-            .may_write = (known->rights & remote_write) != 0};
-  return false;
+  *quick_ = {.keys = Quick::both(work.remote.key, piece.key),
+             .changes = connection_.engine.memory.changes(),
+             .gate = &link_->gate->word(known->slot),
+             .grant = known->grant,
+             .remote_base = known->base,
+             .remote_bytes = known->mapping->bytes.size(),
+             .at = known->mapping->bytes.data(),
+             .local_base = reinterpret_cast<std::uintptr_t>(local->bytes.data()),
+             .local_bytes = local->bytes.size(),
+             .epoch = &link_->epoch->word(0),
+             .dirty = &known->dirty,
+             .may_read = (known->rights & remote_read) != 0 && (local->access & local_write) != 0,
+             .may_write = (known->rights & remote_write) != 0};
 }
 
 // What goes by the wire is in the target's caches when it is acknowledged.

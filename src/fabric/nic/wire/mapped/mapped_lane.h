@@ -18,6 +18,7 @@
 // Atomics are the CPU's own, on the same words as those of the target's device.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -40,7 +41,7 @@ class MappedLane final : public Lane {
   friend class MappedInitiator;
   using Known = MappedInitiator::Known;
 
-  // All that a small READ or WRITE between the same two regions as the last one must know, side by
+  // All that a small READ or WRITE between the same two regions as one before must know, side by
   // side. Holds while `changes` is that of the device's memory and the gate shows the grant.
   struct Quick {
     std::uint64_t keys = 0;  // remote, then local; 0 when there is none
@@ -92,8 +93,8 @@ class MappedLane final : public Lane {
   template <typename Move>
   bool move_if_open(Move move);
   bool run_one_large(const SendWork& work);
-  // For the next one; false.
-  bool make_quick(const SendWork& work, const Sge& piece);
+  bool turn_to(const SendWork& work, const Sge& piece);
+  void make_quick(const SendWork& work, const Sge& piece);
   void complete(const SendWork& work, std::uint32_t size_bytes);
   Known* find(RemoteKey key) {
     return latest_ != nullptr && latest_->key == key ? latest_ : find_among_all(key);
@@ -106,7 +107,8 @@ class MappedLane final : public Lane {
     }
   }
 
-  Quick quick_;
+  std::array<Quick, 2> quicks_;  // a table and what it leads to are often READ in turn
+  Quick* quick_ = &quicks_[0];   // the one that was used last; never null
   MappedInitiator& owner_;
   Connection& connection_;
   MappedInitiator::Link* link_ = nullptr;  // null when it went, or is none
