@@ -1,4 +1,6 @@
 // R1 to R4.
+#include <algorithm>
+
 #include "tests/fabric/contract.h"
 
 namespace remora::fabric::contract {
@@ -58,9 +60,20 @@ const Trespass trespasses[] = {
      [](Pair& pair) { return pair.compare_swap(1, 0, 0, 0, 1); }},
 };
 
+// Whether the responder knows a FLUSH when it sees one.
+bool checks_flushes(const Device& device) {
+  const std::vector<Capability>& all = device.attributes().capabilities;
+  return std::ranges::none_of(all, [](const Capability& capability) {
+    return capability.name == "flush to persistence" && capability.support == Support::emulated;
+  });
+}
+
 SENTENCE(R1, a_trespass_changes_nothing_and_ends_both_queue_pairs) {
   for (const Trespass& trespass : trespasses) {
     SCOPED_TRACE(trespass.what);
+    if ((trespass.region_rights & flush_persistence) == 0 && !checks_flushes(world.far())) {
+      continue;
+    }
     PairOptions options;
     options.far_access = trespass.region_rights;
     options.far = world.connect_options();
