@@ -81,7 +81,8 @@ SENTENCE(R1, a_trespass_changes_nothing_and_ends_both_queue_pairs) {
     Pair pair(world, options);
     pair.fill_near(0, 32'768, 3);
     const std::vector<std::byte> before(pair.far_at(0), pair.far_at(0) + far_size(pair));
-    EXPECT_EQ(pair.status_of(trespass.make(pair)), WorkStatus::remote_access_error);
+    const WorkStatus status = pair.status_of(trespass.make(pair));
+    EXPECT_TRUE(world.says(WorkStatus::remote_access_error, status)) << to_string(status);
     EXPECT_EQ(pair.near.qp->state(), QpState::error);
     EXPECT_TRUE(world.run_until([&] { return pair.far.qp->state() == QpState::error; }));
     EXPECT_TRUE(pair.far_holds(0, before));
@@ -126,7 +127,8 @@ SENTENCE(R2, a_wrong_local_piece_fails_before_anything_is_sent) {
     }
     pair.fill_near(0, 64, 1);
     const std::uint64_t sent = world.near().counters().packets_sent;
-    EXPECT_EQ(pair.status_of(work), WorkStatus::local_protection_error) << which;
+    const WorkStatus status = pair.status_of(work);
+    EXPECT_TRUE(world.says(WorkStatus::local_protection_error, status)) << to_string(status);
     EXPECT_LE(world.near().counters().packets_sent, sent + world.error_notices()) << which;
     EXPECT_TRUE(pair.far_holds(0, std::vector<std::byte>(64))) << which;
   }
@@ -157,7 +159,8 @@ SENTENCE(R3, local_keys_of_a_destroyed_region_are_worth_nothing) {
   Pair pair(world);
   const SendWork work = pair.send(1, 0, 64);
   pair.near.memory.reset();
-  EXPECT_EQ(pair.status_of(work), WorkStatus::local_protection_error);
+  const WorkStatus status = pair.status_of(work);
+  EXPECT_TRUE(world.says(WorkStatus::local_protection_error, status)) << to_string(status);
 }
 
 SENTENCE(R4, a_peer_that_guesses_keys_is_cut_off) {

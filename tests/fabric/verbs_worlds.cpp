@@ -21,15 +21,28 @@ std::string from_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-const std::map<std::string, std::string> nobody_cuts_power = {
-    {"P1", "nobody cuts the power of this machine: that bytes may be lost is not seen"},
-    {"P6", "nobody cuts the power of this machine: completion and visibility are tested"},
-    {"P7", "nobody cuts the power of this machine: completion and visibility are tested"},
-};
+void add(std::map<std::string, std::string>& parts, const std::string& sentence,
+         const std::string& reason) {
+  std::string& all = parts[sentence];
+  all += (all.empty() ? "" : "; ") + reason;
+}
 
-std::map<std::string, std::string> parts_by_read_after_write() {
-  std::map<std::string, std::string> parts = nobody_cuts_power;
-  parts["R1"] = "a FLUSH by read-after-write is a READ: the rights to flush are not asked for";
+std::map<std::string, std::string> parts_of(const std::string& device, bool reads_after_write) {
+  std::map<std::string, std::string> parts;
+  add(parts, "P1", "nobody cuts the power of this machine: that bytes may be lost is not seen");
+  add(parts, "P6", "nobody cuts the power of this machine: completion and visibility are tested");
+  add(parts, "P7", "nobody cuts the power of this machine: completion and visibility are tested");
+  if (reads_after_write) {
+    add(parts, "R1", "a FLUSH by read-after-write is a READ: rights to flush are not asked for");
+  }
+  if (device.starts_with("rxe")) {
+    add(parts, "F2",
+        "Linux rxe calls a message that is too long a remote operation error, and on the "
+        "receiver's side a local queue pair operation error");
+    add(parts, "R1", "Linux rxe calls a right that the queue pair lacks a remote invalid request");
+    add(parts, "R2", "Linux rxe calls a wrong source of a SEND or WRITE flushed");
+    add(parts, "R3", "Linux rxe calls a wrong source of a SEND or WRITE flushed");
+  }
   return parts;
 }
 
@@ -40,7 +53,7 @@ WorldKind fallback_world(const std::string& device) {
                 return make_verbs_world(
                     {.device = device, .flush = verbs::FlushMethod::read_after_write}, "");
               },
-          .in_part = parts_by_read_after_write()};
+          .in_part = parts_of(device, true)};
 }
 
 WorldKind native_world(const std::string& device, const std::string& dax) {
@@ -50,7 +63,7 @@ WorldKind native_world(const std::string& device, const std::string& dax) {
                           return make_verbs_world(
                               {.device = device, .flush = verbs::FlushMethod::native}, dax);
                         },
-                    .in_part = nobody_cuts_power};
+                    .in_part = parts_of(device, false)};
   const auto opened =
       verbs::VerbsDevice::open({.device = device, .flush = verbs::FlushMethod::native});
   if (!opened.ok()) {

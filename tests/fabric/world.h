@@ -42,6 +42,11 @@ class World {
   // on a real device: nobody cuts its power here.
   virtual bool tells_survival() const { return true; }
 
+  // Whether a request that fails as `expected` may say `got` here.
+  virtual bool says(WorkStatus expected, WorkStatus got) const { return got == expected; }
+  // Whether requests go on while this thread does something else.
+  virtual bool works_by_itself() const { return false; }
+
   // Called when two queue pairs are connected, before anything is posted to them.
   virtual void connected(QueuePair&, const RemoteAddress&) {}
 

@@ -14,7 +14,8 @@ namespace remora::fabric::verbs {
 namespace {
 
 constexpr std::uint32_t sequence_mask = 0xffffff;
-constexpr std::uint8_t most_retries = 7;
+constexpr std::uint8_t most_retries = 6;  // Linux rxe takes 7 for ever
+constexpr std::uint8_t most_rnr_retries = 7;
 constexpr std::uint8_t hop_limit = 64;
 
 PacketSequence fresh_sequence() {
@@ -174,7 +175,7 @@ Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) 
     return status;
   }
   peer_ = peer.gid;
-  failed_here_ = false;
+  failed_here_ = flushing_ = false;
   state_ = QpState::ready_to_send;
   return Status();
 }
@@ -215,7 +216,7 @@ Status Qp::become_ready_to_send(const ConnectOptions& options) {
   attributes.qp_state = IBV_QPS_RTS;
   attributes.timeout = timeout_code(options.timeout_ns);
   attributes.retry_cnt = std::min(options.retry_count, most_retries);
-  attributes.rnr_retry = std::min(options.rnr_retry, most_retries);
+  attributes.rnr_retry = std::min(options.rnr_retry, most_rnr_retries);
   attributes.sq_psn = first_packet_;
   attributes.max_rd_atomic = static_cast<std::uint8_t>(options.reads_in_flight);
   return modify(attributes,
@@ -228,11 +229,15 @@ void Qp::fail() {
   if (state() == QpState::error) {
     return;
   }
-  failed_here_ = true;
+  failed_here_ = flushing_ = true;
+  state_ = QpState::error;
+  enter_error();
+}
+
+void Qp::enter_error() {
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_ERR;
   (void)modify(attributes, IBV_QP_STATE, "cannot fail the queue pair").ok();
-  state_ = QpState::error;
 }
 
 void Qp::reset() {
@@ -244,7 +249,7 @@ void Qp::reset() {
   sends_.clear();
   receives_.clear();
   unsignalled_ = 0;
-  failed_here_ = false;
+  failed_here_ = flushing_ = false;
   first_packet_ = fresh_sequence();
   state_ = QpState::reset;
 }
@@ -273,7 +278,11 @@ bool Qp::completed(const WorkName& name, const ibv_wc& completion, WorkCompletio
          .size_bytes = success ? work->size_bytes : 0,
          .qp = number()};
   if (!success) [[unlikely]] {
-    failed_here_ = failed_here_ || completion.status != IBV_WC_WR_FLUSH_ERR;
+    if (work->refused) {
+      out.status = flushing_ ? WorkStatus::flushed : WorkStatus::remote_invalid_request;
+    }
+    failed_here_ = failed_here_ || out.status != WorkStatus::flushed;
+    flushing_ = flushing_ || !name.receive;
     state_ = QpState::error;
     return true;
   }

@@ -49,12 +49,14 @@ class Qp final : public QueuePair {
   Status become_ready_to_receive(const QueuePairAddress& peer, const ConnectOptions& options);
   Status become_ready_to_send(const ConnectOptions& options);
   void note_breach();
+  void enter_error();
 
   const char* why_not(const SendWork& work) const;
   WorkName name_of_next(bool receive) const;
   Status post_ready(std::size_t count);
   Status post_native(const SendWork& work);
   void fill(const SendWork& work, std::size_t place);
+  void fill_refused(std::size_t place);
   void fill_fallback(const SendWork& work, std::size_t place);
   bool is_native(Opcode opcode) const;
   bool wants_signal(const SendWork& work);
@@ -68,6 +70,7 @@ class Qp final : public QueuePair {
   bool placed_ = false;
   mutable QpState state_ = QpState::reset;
   bool failed_here_ = false;  // the error state has a cause on this side
+  bool flushing_ = false;     // the request that failed has been told of, or there was none
   PacketSequence first_packet_ = 0;
   Gid peer_{};
   WorkRing sends_;

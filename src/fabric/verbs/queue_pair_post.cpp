@@ -23,6 +23,12 @@ bool is_atomic(Opcode opcode) {
   return opcode == Opcode::compare_swap || opcode == Opcode::fetch_add;
 }
 
+// A1: the responder has to refuse it. Some devices would not even post it.
+bool is_misplaced(const SendWork& work) {
+  return (is_atomic(work.opcode) || work.opcode == Opcode::atomic_write) &&
+         work.remote.address % word_bytes != 0;
+}
+
 // The flag, if it is wanted.
 unsigned flag(bool wanted, ibv_send_flags which) {
   return wanted ? static_cast<unsigned>(which) : 0U;
@@ -86,6 +92,10 @@ void Qp::fill(const SendWork& work, std::size_t place) {
                        flag(work.inline_data, IBV_SEND_INLINE) | flag(work.fence, IBV_SEND_FENCE) |
                        flag(work.solicited, IBV_SEND_SOLICITED);
   request.sg_list = pieces_.data() + place * std::max(options_.max_pieces, 1U);
+  if (is_misplaced(work)) [[unlikely]] {
+    fill_refused(place);
+    return;
+  }
   const std::optional<ibv_wr_opcode> opcode = to_opcode(work.opcode);
   if (!opcode) {
     fill_fallback(work, place);
@@ -116,18 +126,21 @@ void Qp::fill_fallback(const SendWork& work, std::size_t place) {
     request.opcode = IBV_WR_RDMA_READ;
     request.sg_list[0] = domain_.scratch(std::min(size, 1U));
     request.wr.rdma.remote_addr += size > 1 ? size - 1 : 0;
-  } else if (work.remote.address % word_bytes == 0) {
+  } else {
     words_[place] = work.operand;
     request.opcode = IBV_WR_RDMA_WRITE;
     request.send_flags |= IBV_SEND_INLINE;
     request.sg_list[0] = {reinterpret_cast<std::uintptr_t>(&words_[place]), word_bytes, 0};
-  } else {
-    // An atomic that adds nothing: the responder must refuse it for its address, as A1 has it.
-    request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-    request.sg_list[0] = domain_.scratch(word_bytes);
-    request.wr.atomic = {
-        .remote_addr = work.remote.address, .compare_add = 0, .swap = 0, .rkey = work.remote.key};
   }
+}
+
+// No region holds the first page of memory: it fails in its turn, and nothing is sent.
+void Qp::fill_refused(std::size_t place) {
+  ibv_send_wr& request = requests_[place];
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.num_sge = 1;
+  request.sg_list[0] = domain_.scratch(word_bytes);
+  request.sg_list[0].addr = word_bytes;
 }
 
 // The first `count` of requests_, which are in the ring, go to the device.
@@ -190,7 +203,8 @@ Status Qp::post_send(std::span<const SendWork> works) {
                  : Status(Code::no_space, "the send queue is full; poll its completions");
     }
     context_.count_request();
-    if (is_native(work.opcode)) {
+    const bool misplaced = is_misplaced(work);
+    if (is_native(work.opcode) && !misplaced) {
       REMORA_TRY(post_ready(ready));
       ready = 0;
       REMORA_TRY(post_native(work));
@@ -202,7 +216,8 @@ Status Qp::post_send(std::span<const SendWork> works) {
     sends_.push({.id = work.id,
                  .size_bytes = static_cast<std::uint32_t>(size),
                  .opcode = work.opcode,
-                 .signalled = work.signalled});
+                 .signalled = work.signalled,
+                 .refused = misplaced});
     if (++ready == batch) {
       REMORA_TRY(post_ready(ready));
       ready = 0;
@@ -232,6 +247,9 @@ Status Qp::post_receive(std::span<const ReceiveWork> works) {
       return post_failure(error);
     }
     receives_.push({.id = work.id, .opcode = Opcode::receive});
+  }
+  if (state_ == QpState::error) {
+    enter_error();  // once more: Linux rxe flushes receives only then
   }
   return Status();
 }

@@ -41,6 +41,7 @@ struct PostedWork {
   std::uint32_t size_bytes = 0;  // of what it brings: READ and atomics
   Opcode opcode = Opcode::send;
   bool signalled = true;  // the caller is told of success
+  bool refused = false;   // made so that the device refuses it, for a responder that would have to
 };
 
 class WorkRing {
