@@ -71,8 +71,6 @@ bool is_rxe(WorkStatus expected, WorkStatus got) {
       return got == WorkStatus::local_qp_operation_error;
     case WorkStatus::remote_access_error:
       return got == WorkStatus::remote_invalid_request;
-    case WorkStatus::local_protection_error:
-      return got == WorkStatus::flushed;
     default:
       return false;
   }

@@ -40,8 +40,6 @@ std::map<std::string, std::string> parts_of(const std::string& device, bool read
         "Linux rxe calls a message that is too long a remote operation error, and on the "
         "receiver's side a local queue pair operation error");
     add(parts, "R1", "Linux rxe calls a right that the queue pair lacks a remote invalid request");
-    add(parts, "R2", "Linux rxe calls a wrong source of a SEND or WRITE flushed");
-    add(parts, "R3", "Linux rxe calls a wrong source of a SEND or WRITE flushed");
   }
   return parts;
 }

@@ -104,8 +104,8 @@ Result<NicBenchReport> run_sim(const NicBenchOptions& options) {
 }
 
 // A trial run tells how many operations take about a second.
-Result<NicBenchReport> measure(Runtime& runtime, Side& side, const NicBenchOptions& options) {
-  Initiator initiator(runtime, side, options);
+Result<NicBenchReport> measure(PollLoop& loop, Side& side, const NicBenchOptions& options) {
+  Initiator initiator(loop, side, options);
   auto timing = std::make_unique<Timing>();
   std::uint64_t operations = options.operations;
   if (operations == 0) {

@@ -101,7 +101,7 @@ Status Context::look() {
       .max_message_bytes = port_.max_msg_sz,
       .max_queue_pairs = std::min(positive(most.max_qp), static_cast<std::uint32_t>(most_slots)),
       .max_work_requests = positive(most.max_qp_wr),
-      .max_pieces = positive(most.max_sge),
+      .max_pieces = std::min(positive(most.max_sge), 255U),
       .max_inline_bytes = largest_inline(),
       .max_completions = positive(most.max_cqe),
       .max_regions = positive(most.max_mr),

@@ -13,11 +13,14 @@ constexpr AccessFlags flush_rights = flush_visibility | flush_persistence;
 
 class Registration final : public MemoryRegion {
  public:
-  Registration(ibv_mr* memory, Bytes bytes, AccessFlags access)
-      : memory_(memory), bytes_(bytes), access_(access) {}
+  Registration(Domain& domain, ibv_mr* memory, Bytes bytes, AccessFlags access)
+      : domain_(domain), memory_(memory), bytes_(bytes), access_(access) {}
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
-  ~Registration() override { ibv_dereg_mr(memory_); }
+  ~Registration() override {
+    domain_.forget(memory_->lkey);
+    ibv_dereg_mr(memory_);
+  }
 
   Bytes bytes() const override { return bytes_; }
   LocalKey local_key() const override { return memory_->lkey; }
@@ -25,6 +28,7 @@ class Registration final : public MemoryRegion {
   AccessFlags access() const override { return access_; }
 
  private:
+  Domain& domain_;
   ibv_mr* const memory_;
   const Bytes bytes_;
   const AccessFlags access_;
@@ -124,7 +128,20 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
   if (memory == nullptr) {
     return registration_failure(errno, asked);
   }
-  return std::unique_ptr<MemoryRegion>(std::make_unique<Registration>(memory, bytes, access));
+  registered_[memory->lkey] = {bytes, access};
+  return std::unique_ptr<MemoryRegion>(
+      std::make_unique<Registration>(*this, memory, bytes, access));
+}
+
+bool Domain::covers(const Sge& piece, bool stores) const {
+  const auto found = registered_.find(piece.key);
+  if (found == registered_.end() || (stores && (found->second.access & local_write) == 0)) {
+    return false;
+  }
+  const Bytes bytes = found->second.bytes;
+  const auto offset = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(piece.address) -
+                                                 reinterpret_cast<std::uintptr_t>(bytes.data()));
+  return within(offset, piece.size_bytes, bytes.size());
 }
 
 Result<std::unique_ptr<QueuePair>> Domain::create_queue_pair(const QueuePairOptions& options) {

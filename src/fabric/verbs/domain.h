@@ -4,6 +4,7 @@
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <map>
 #include <memory>
 
 #include "fabric/device.h"
@@ -25,12 +26,20 @@ class Domain final : public ProtectionDomain {
   Result<std::unique_ptr<QueuePair>> create_queue_pair(const QueuePairOptions& options) override;
 
   ibv_pd* domain() const { return domain_; }
+  // Whether the device may read these bytes by their key, or store to them if that is asked for.
+  bool covers(const Sge& piece, bool stores) const;
+  void forget(LocalKey key) { registered_.erase(key); }
   // Eight bytes that answers may be stored to which nobody looks at.
   ibv_sge scratch(std::uint32_t size_bytes) const {
     return {reinterpret_cast<std::uintptr_t>(scratch_bytes_.data()), size_bytes, scratch_->lkey};
   }
 
  private:
+  struct Registered {
+    Bytes bytes;
+    AccessFlags access;
+  };
+
   explicit Domain(Context& context) : context_(context) {}
   Status prepare();
 
@@ -38,6 +47,7 @@ class Domain final : public ProtectionDomain {
   ibv_pd* domain_ = nullptr;
   ibv_mr* scratch_ = nullptr;
   alignas(word_bytes) std::array<std::byte, word_bytes> scratch_bytes_ = {};
+  std::map<LocalKey, Registered> registered_;
   Status failure_;
 };
 

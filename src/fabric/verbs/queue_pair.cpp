@@ -1,6 +1,7 @@
 #include "fabric/verbs/queue_pair.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -76,7 +77,8 @@ Qp::Qp(Context& context, Domain& domain, const QueuePairOptions& options)
       receives_(options.max_receives),
       requests_{},
       words_{},
-      pieces_(batch * std::max(options.max_pieces, 1U)) {}
+      pieces_(batch * std::max(options.max_pieces, 1U)),
+      kept_(std::size_t{std::bit_ceil(std::max(options.max_sends, 1U))} * options.max_pieces) {}
 
 Result<std::unique_ptr<QueuePair>> Qp::create(Context& context, Domain& domain,
                                               const QueuePairOptions& options) {
@@ -280,6 +282,12 @@ bool Qp::completed(const WorkName& name, const ibv_wc& completion, WorkCompletio
   if (!success) [[unlikely]] {
     if (work->refused) {
       out.status = flushing_ ? WorkStatus::flushed : WorkStatus::remote_invalid_request;
+    }
+    // Linux rxe says no more than that the request was flushed, of the one that ends the queue
+    // pair.
+    if (!name.receive && !flushing_ && out.status == WorkStatus::flushed &&
+        has_wrong_piece(name.sequence, *work)) {
+      out.status = WorkStatus::local_protection_error;
     }
     failed_here_ = failed_here_ || out.status != WorkStatus::flushed;
     flushing_ = flushing_ || !name.receive;

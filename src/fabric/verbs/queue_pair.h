@@ -59,6 +59,9 @@ class Qp final : public QueuePair {
   void fill_refused(std::size_t place);
   void fill_fallback(const SendWork& work, std::size_t place);
   bool is_native(Opcode opcode) const;
+  void keep_pieces(const SendWork& work);
+  std::span<Sge> kept_pieces(std::uint32_t sequence);
+  bool has_wrong_piece(std::uint32_t sequence, const PostedWork& work);
   bool wants_signal(const SendWork& work);
 
   Context& context_;
@@ -80,6 +83,7 @@ class Qp final : public QueuePair {
   std::array<ibv_send_wr, batch> requests_;
   std::array<std::uint64_t, batch> words_;
   std::vector<ibv_sge> pieces_;
+  std::vector<Sge> kept_;  // the pieces of what is in the ring of sends
 };
 
 }  // namespace remora::fabric::verbs

@@ -3,6 +3,7 @@
 #include <endian.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "fabric/verbs/domain.h"
 #include "fabric/verbs/queue_pair.h"
@@ -143,6 +144,22 @@ void Qp::fill_refused(std::size_t place) {
   request.sg_list[0].addr = word_bytes;
 }
 
+std::span<Sge> Qp::kept_pieces(std::uint32_t sequence) {
+  const std::uint32_t mask = std::bit_ceil(std::max(options_.max_sends, 1U)) - 1;
+  return std::span(kept_).subspan(std::size_t{sequence & mask} * options_.max_pieces,
+                                  options_.max_pieces);
+}
+
+void Qp::keep_pieces(const SendWork& work) {
+  std::ranges::copy(work.pieces, kept_pieces(sends_.next()).begin());
+}
+
+bool Qp::has_wrong_piece(std::uint32_t sequence, const PostedWork& work) {
+  const bool stores = work.opcode == Opcode::read || is_atomic(work.opcode);
+  return std::ranges::any_of(kept_pieces(sequence).first(work.pieces),
+                             [&](const Sge& piece) { return !domain_.covers(piece, stores); });
+}
+
 // The first `count` of requests_, which are in the ring, go to the device.
 Status Qp::post_ready(std::size_t count) {
   if (count == 0) {
@@ -213,9 +230,14 @@ Status Qp::post_send(std::span<const SendWork> works) {
     fill(work, ready);
     const bool brings_bytes = work.opcode == Opcode::read || is_atomic(work.opcode);
     const std::uint64_t size = brings_bytes ? total_bytes(work.pieces) : 0;
+    const bool has_keys = to_opcode(work.opcode) && !work.inline_data;
+    if (has_keys) {
+      keep_pieces(work);
+    }
     sends_.push({.id = work.id,
                  .size_bytes = static_cast<std::uint32_t>(size),
                  .opcode = work.opcode,
+                 .pieces = static_cast<std::uint8_t>(has_keys ? work.pieces.size() : 0),
                  .signalled = work.signalled,
                  .refused = misplaced});
     if (++ready == batch) {

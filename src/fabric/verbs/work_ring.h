@@ -40,8 +40,9 @@ struct PostedWork {
   std::uint64_t id = 0;
   std::uint32_t size_bytes = 0;  // of what it brings: READ and atomics
   Opcode opcode = Opcode::send;
-  bool signalled = true;  // the caller is told of success
-  bool refused = false;   // made so that the device refuses it, for a responder that would have to
+  std::uint8_t pieces = 0;  // that the device takes by their keys
+  bool signalled = true;    // the caller is told of success
+  bool refused = false;  // made so that the device refuses it, for a responder that would have to
 };
 
 class WorkRing {
