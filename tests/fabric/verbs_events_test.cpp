@@ -168,6 +168,15 @@ TEST_P(OnDevices, a_peer_that_cannot_be_reached_changes_nothing) {
   EXPECT_EQ(pair.near.qp->state(), QpState::init);
 }
 
+TEST_P(OnDevices, a_domain_that_went_first_is_missed_by_nobody) {
+  std::vector<std::byte> memory(4096);
+  std::unique_ptr<ProtectionDomain> domain = world().near().create_domain();
+  Result<std::unique_ptr<MemoryRegion>> region = domain->register_memory(memory, local_write);
+  ASSERT_TRUE(region.ok()) << region.status().message();
+  domain.reset();
+  *region = std::unique_ptr<MemoryRegion>();
+}
+
 TEST_P(OnDevices, more_than_the_device_has_is_refused) {
   Pair pair(world());
   const DeviceAttributes& most = world().near().attributes();

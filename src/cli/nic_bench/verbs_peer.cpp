@@ -138,8 +138,9 @@ Result<std::unique_ptr<VerbsPeer>> VerbsPeer::start_target(const VerbsBench& ben
       _exit(1);
     }
     const Status status = be_target(sockets[1], bench.device, bench.memory_bytes);
-    // The initiator has the same device, and says itself that there is none.
-    if (!status.ok() && status.code() != Code::unsupported && status.code() != Code::not_found) {
+    // The initiator has the same device, and says itself that there is none, or why it has gone.
+    if (!status.ok() && status.code() != Code::unsupported && status.code() != Code::not_found &&
+        status.code() != Code::closed) {
       fmt::print(stderr, "remora: the target process: {}\n", status.message());
     }
     _exit(status.ok() ? 0 : 1);

@@ -13,12 +13,12 @@ constexpr AccessFlags flush_rights = flush_visibility | flush_persistence;
 
 class Registration final : public MemoryRegion {
  public:
-  Registration(Domain& domain, ibv_mr* memory, Bytes bytes, AccessFlags access)
-      : domain_(domain), memory_(memory), bytes_(bytes), access_(access) {}
+  Registration(std::shared_ptr<DomainCore> domain, ibv_mr* memory, Bytes bytes, AccessFlags access)
+      : domain_(std::move(domain)), memory_(memory), bytes_(bytes), access_(access) {}
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
   ~Registration() override {
-    domain_.forget(memory_->lkey);
+    domain_->forget(memory_->lkey);
     ibv_dereg_mr(memory_);
   }
 
@@ -28,7 +28,7 @@ class Registration final : public MemoryRegion {
   AccessFlags access() const override { return access_; }
 
  private:
-  Domain& domain_;
+  const std::shared_ptr<DomainCore> domain_;
   ibv_mr* const memory_;
   const Bytes bytes_;
   const AccessFlags access_;
@@ -78,26 +78,21 @@ Status registration_failure(int error, AccessFlags access) {
 
 }  // namespace
 
-std::unique_ptr<ProtectionDomain> Domain::create(Context& context) {
-  std::unique_ptr<Domain> made(new Domain(context));
-  made->failure_ = made->prepare();
-  return made;
-}
-
-Status Domain::prepare() {
-  domain_ = ibv_alloc_pd(context_.device());
-  if (domain_ == nullptr) {
+Result<std::shared_ptr<DomainCore>> DomainCore::create(Context& context) {
+  std::shared_ptr<DomainCore> core(new DomainCore());
+  core->domain_ = ibv_alloc_pd(context.device());
+  if (core->domain_ == nullptr) {
     return os_failure("cannot make a protection domain", errno);
   }
-  scratch_ =
-      ibv_reg_mr(domain_, scratch_bytes_.data(), scratch_bytes_.size(), IBV_ACCESS_LOCAL_WRITE);
-  if (scratch_ == nullptr) {
+  core->scratch_ = ibv_reg_mr(core->domain_, core->scratch_bytes_.data(),
+                              core->scratch_bytes_.size(), IBV_ACCESS_LOCAL_WRITE);
+  if (core->scratch_ == nullptr) {
     return os_failure("cannot register memory with the device", errno);
   }
-  return Status();
+  return core;
 }
 
-Domain::~Domain() {
+DomainCore::~DomainCore() {
   if (scratch_ != nullptr) {
     ibv_dereg_mr(scratch_);
   }
@@ -106,34 +101,7 @@ Domain::~Domain() {
   }
 }
 
-// Rights have the numbers of libibverbs. Those to flush are the device's only if its FLUSH is used.
-Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, AccessFlags access,
-                                                              Region* persistence) {
-  REMORA_TRY(failure_);
-  if (const char* reason = why_not_register(bytes, access, persistence)) {
-    return Status(Code::invalid_argument, reason);
-  }
-  const FlushMethod method = context_.methods().flush;
-  if ((access & flush_persistence) != 0) {
-    if (const char* reason = why_not_persistent(persistence->strategy(), method)) {
-      return Status(Code::unsupported, reason);
-    }
-  }
-  const AccessFlags asked = method == FlushMethod::native ? access : access & ~flush_rights;
-  ibv_mr* memory = ibv_reg_mr(domain_, bytes.data(), bytes.size(), asked);
-  if (memory == nullptr && errno == EOPNOTSUPP && context_.pages_on_demand()) {
-    memory =
-        ibv_reg_mr(domain_, bytes.data(), bytes.size(), asked | AccessFlags{IBV_ACCESS_ON_DEMAND});
-  }
-  if (memory == nullptr) {
-    return registration_failure(errno, asked);
-  }
-  registered_[memory->lkey] = {bytes, access};
-  return std::unique_ptr<MemoryRegion>(
-      std::make_unique<Registration>(*this, memory, bytes, access));
-}
-
-bool Domain::covers(const Sge& piece, bool stores) const {
+bool DomainCore::covers(const Sge& piece, bool stores) const {
   const auto found = registered_.find(piece.key);
   if (found == registered_.end() || (stores && (found->second.access & local_write) == 0)) {
     return false;
@@ -144,9 +112,38 @@ bool Domain::covers(const Sge& piece, bool stores) const {
   return within(offset, piece.size_bytes, bytes.size());
 }
 
+Domain::Domain(Context& context) : context_(context), core_(DomainCore::create(context)) {}
+
+// Rights have the numbers of libibverbs. Those to flush are the device's only if its FLUSH is used.
+Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, AccessFlags access,
+                                                              Region* persistence) {
+  REMORA_TRY(core_.status());
+  if (const char* reason = why_not_register(bytes, access, persistence)) {
+    return Status(Code::invalid_argument, reason);
+  }
+  const FlushMethod method = context_.methods().flush;
+  if ((access & flush_persistence) != 0) {
+    if (const char* reason = why_not_persistent(persistence->strategy(), method)) {
+      return Status(Code::unsupported, reason);
+    }
+  }
+  const AccessFlags asked = method == FlushMethod::native ? access : access & ~flush_rights;
+  ibv_mr* memory = ibv_reg_mr((*core_)->domain(), bytes.data(), bytes.size(), asked);
+  if (memory == nullptr && errno == EOPNOTSUPP && context_.pages_on_demand()) {
+    memory = ibv_reg_mr((*core_)->domain(), bytes.data(), bytes.size(),
+                        asked | AccessFlags{IBV_ACCESS_ON_DEMAND});
+  }
+  if (memory == nullptr) {
+    return registration_failure(errno, asked);
+  }
+  (*core_)->remember(memory->lkey, bytes, access);
+  return std::unique_ptr<MemoryRegion>(
+      std::make_unique<Registration>(*core_, memory, bytes, access));
+}
+
 Result<std::unique_ptr<QueuePair>> Domain::create_queue_pair(const QueuePairOptions& options) {
-  REMORA_TRY(failure_);
-  return Qp::create(context_, *this, options);
+  REMORA_TRY(core_.status());
+  return Qp::create(context_, *core_, options);
 }
 
 }  // namespace remora::fabric::verbs

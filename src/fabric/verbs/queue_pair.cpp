@@ -36,7 +36,7 @@ Status check_options(const Context& context, const QueuePairOptions& options) {
   return Status();
 }
 
-ibv_qp_init_attr_ex init_of(const Context& context, const Domain& domain,
+ibv_qp_init_attr_ex init_of(const Context& context, const DomainCore& domain,
                             const QueuePairOptions& options) {
   ibv_qp_init_attr_ex init = {};
   init.send_cq = static_cast<Completions*>(options.send_queue)->queue();
@@ -68,9 +68,9 @@ ibv_qp_init_attr_ex init_of(const Context& context, const Domain& domain,
 
 }  // namespace
 
-Qp::Qp(Context& context, Domain& domain, const QueuePairOptions& options)
+Qp::Qp(Context& context, std::shared_ptr<DomainCore> domain, const QueuePairOptions& options)
     : context_(context),
-      domain_(domain),
+      domain_(std::move(domain)),
       options_(options),
       first_packet_(fresh_sequence()),
       sends_(options.max_sends),
@@ -80,17 +80,17 @@ Qp::Qp(Context& context, Domain& domain, const QueuePairOptions& options)
       pieces_(batch * std::max(options.max_pieces, 1U)),
       kept_(std::size_t{std::bit_ceil(std::max(options.max_sends, 1U))} * options.max_pieces) {}
 
-Result<std::unique_ptr<QueuePair>> Qp::create(Context& context, Domain& domain,
+Result<std::unique_ptr<QueuePair>> Qp::create(Context& context, std::shared_ptr<DomainCore> domain,
                                               const QueuePairOptions& options) {
   REMORA_TRY(check_options(context, options));
-  std::unique_ptr<Qp> made(new Qp(context, domain, options));
+  std::unique_ptr<Qp> made(new Qp(context, std::move(domain), options));
   const std::optional<Context::Place> place = context.add(*made);
   if (!place) {
     return Status(Code::no_space, "the device has no queue pair left");
   }
   made->place_ = *place;
   made->placed_ = true;
-  ibv_qp_init_attr_ex init = init_of(context, domain, options);
+  ibv_qp_init_attr_ex init = init_of(context, *made->domain_, options);
   made->pair_ = ibv_create_qp_ex(context.device(), &init);
   if (made->pair_ == nullptr) {
     return errno == ENOMEM

@@ -16,11 +16,12 @@
 namespace remora::fabric::verbs {
 
 class Completions;
-class Domain;
+class DomainCore;
 
 class Qp final : public QueuePair {
  public:
-  static Result<std::unique_ptr<QueuePair>> create(Context& context, Domain& domain,
+  static Result<std::unique_ptr<QueuePair>> create(Context& context,
+                                                   std::shared_ptr<DomainCore> domain,
                                                    const QueuePairOptions& options);
   Qp(const Qp&) = delete;
   Qp& operator=(const Qp&) = delete;
@@ -43,7 +44,7 @@ class Qp final : public QueuePair {
  private:
   static constexpr std::size_t batch = 16;  // requests that go to the device by one call
 
-  Qp(Context& context, Domain& domain, const QueuePairOptions& options);
+  Qp(Context& context, std::shared_ptr<DomainCore> domain, const QueuePairOptions& options);
 
   Status modify(ibv_qp_attr& attributes, int mask, const char* what);
   Status become_ready_to_receive(const QueuePairAddress& peer, const ConnectOptions& options);
@@ -65,7 +66,7 @@ class Qp final : public QueuePair {
   bool wants_signal(const SendWork& work);
 
   Context& context_;
-  Domain& domain_;
+  const std::shared_ptr<DomainCore> domain_;
   const QueuePairOptions options_;
   ibv_qp* pair_ = nullptr;
   ibv_qp_ex* extended_ = nullptr;  // where something native needs it

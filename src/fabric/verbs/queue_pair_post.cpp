@@ -125,7 +125,7 @@ void Qp::fill_fallback(const SendWork& work, std::size_t place) {
     const bool of_region = work.flush_select == FlushSelect::region;
     const std::uint32_t size = of_region ? 1 : work.flush_bytes;
     request.opcode = IBV_WR_RDMA_READ;
-    request.sg_list[0] = domain_.scratch(std::min(size, 1U));
+    request.sg_list[0] = domain_->scratch(std::min(size, 1U));
     request.wr.rdma.remote_addr += size > 1 ? size - 1 : 0;
   } else {
     words_[place] = work.operand;
@@ -140,7 +140,7 @@ void Qp::fill_refused(std::size_t place) {
   ibv_send_wr& request = requests_[place];
   request.opcode = IBV_WR_RDMA_WRITE;
   request.num_sge = 1;
-  request.sg_list[0] = domain_.scratch(word_bytes);
+  request.sg_list[0] = domain_->scratch(word_bytes);
   request.sg_list[0].addr = word_bytes;
 }
 
@@ -157,7 +157,7 @@ void Qp::keep_pieces(const SendWork& work) {
 bool Qp::has_wrong_piece(std::uint32_t sequence, const PostedWork& work) {
   const bool stores = work.opcode == Opcode::read || is_atomic(work.opcode);
   return std::ranges::any_of(kept_pieces(sequence).first(work.pieces),
-                             [&](const Sge& piece) { return !domain_.covers(piece, stores); });
+                             [&](const Sge& piece) { return !domain_->covers(piece, stores); });
 }
 
 // The first `count` of requests_, which are in the ring, go to the device.

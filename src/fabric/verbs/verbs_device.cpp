@@ -48,7 +48,7 @@ DeviceCounters VerbsDevice::counters() const {
 }
 
 std::unique_ptr<ProtectionDomain> VerbsDevice::create_domain() {
-  return Domain::create(*context_);
+  return std::make_unique<Domain>(*context_);
 }
 
 Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
