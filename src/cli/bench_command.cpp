@@ -57,6 +57,13 @@ void print_report(const NicBenchOptions& options, const NicBenchReport& report) 
 
 int bench_nic(const BenchNicArguments& arguments) {
   NicBenchOptions options = arguments.options;
+  if (!is_verbs(options.wire) && !(options.listen.empty() && options.target.empty())) {
+    return fail(Status(Code::invalid_argument, "--listen and --target need --wire verbs"));
+  }
+  if (!options.listen.empty()) {
+    const Status status = run_nic_target(options);
+    return status.ok() ? exit_kept : fail(status);
+  }
   const std::string text = !arguments.size.empty()              ? arguments.size
                            : works_on_a_word(options.operation) ? "8"
                                                                 : "64";
@@ -75,6 +82,9 @@ int bench_nic(const BenchNicArguments& arguments) {
     fmt::print(stderr, "bench nic: {} requests short-cut, {} by the rings\n",
                report->requests_short_cut, report->requests_by_wire);
   }
+  for (const std::string& remark : report->remarks) {
+    fmt::print(stderr, "bench nic: {}\n", remark);
+  }
   arguments.json ? print_report(options, *report) : print_table(options, *report);
   return exit_kept;
 }
@@ -91,8 +101,12 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   NicBenchOptions& options = arguments->options;
   command
       ->add_option("--wire", options.wire,
-                   "ring or mapped (two processes, measured) or sim (modelled)")
+                   "ring, mapped or verbs[:DEVICE] (two processes, measured) or sim (modelled)")
       ->capture_default_str();
+  command->add_option("--listen", options.listen,
+                      "verbs: be the target for one initiator that comes to this ADDRESS:PORT");
+  command->add_option("--target", options.target,
+                      "verbs: the ADDRESS:PORT where another machine listens");
   command->add_option("--op", options.operation, list_of_operations())->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Bytes of each operation, such as 64, 4K, 1M (default 64; 8 for atomics)");

@@ -17,6 +17,9 @@
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
+#include "fabric/verbs/device_list.h"
+#include "fabric/verbs/gid_choice.h"
+#include "fabric/verbs/verbs_device.h"
 #include "runtime/poll_loop.h"
 #include "runtime/virtual_loop.h"
 
@@ -84,9 +87,31 @@ Result<DeviceAttributes> sim_attributes(const std::string& profile) {
   return nic.attributes();
 }
 
+Result<DeviceAttributes> verbs_attributes(const fabric::verbs::VerbsOptions& options) {
+  auto device = fabric::verbs::VerbsDevice::open(options);
+  if (!device.ok()) {
+    return device.status();
+  }
+  return (*device)->attributes();
+}
+
+// The RDMA devices of this machine: each can be asked about as a wire.
+void print_verbs_devices() {
+  const std::vector<std::string> names = fabric::verbs::device_names();
+  if (names.empty()) {
+    fmt::print("RDMA devices      none\n");
+  }
+  for (const std::string& name : names) {
+    fmt::print("RDMA device       {} (--wire verbs:{})\n", name, name);
+  }
+}
+
 void print_table(const DeviceAttributes& device) {
   fmt::print("device            {}\n", device.name);
   fmt::print("wire              {}\n", device.wire);
+  if (device.wire.starts_with("verbs")) {
+    fmt::print("address           {}\n", fabric::verbs::to_text(device.gid));
+  }
   fmt::print("path MTU          {}\n", format_size(device.path_mtu_bytes));
   fmt::print("largest message   {}\n", format_size(device.max_message_bytes));
   fmt::print("queue pairs       {}\n", device.max_queue_pairs);
@@ -120,15 +145,19 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
           {"max_completions", device.max_completions},
           {"max_regions", device.max_regions},
           {"max_reads_in_flight", device.max_reads_in_flight},
-          {"capabilities", capabilities}};
+          {"capabilities", capabilities},
+          {"verbs_devices", fabric::verbs::device_names()}};
 }
 
 int info(const std::string& wire, const std::string& profile, bool json) {
-  if (wire != "ring" && wire != "mapped" && wire != "sim") {
-    return fail(
-        Status(Code::invalid_argument, "unknown wire '" + wire + "'; choose ring, mapped or sim"));
+  const auto verbs = fabric::verbs::parse_wire(wire);
+  if (wire != "ring" && wire != "mapped" && wire != "sim" && !verbs) {
+    return fail(Status(Code::invalid_argument, "unknown wire '" + wire +
+                                                   "'; choose ring, mapped, sim or "
+                                                   "verbs[:DEVICE]"));
   }
-  Result<DeviceAttributes> device = wire == "ring"     ? ring_attributes()
+  Result<DeviceAttributes> device = verbs              ? verbs_attributes(*verbs)
+                                    : wire == "ring"   ? ring_attributes()
                                     : wire == "mapped" ? mapped_attributes()
                                                        : sim_attributes(profile);
   if (!device.ok()) {
@@ -138,6 +167,7 @@ int info(const std::string& wire, const std::string& profile, bool json) {
     print_json(to_json(*device));
   } else {
     print_table(*device);
+    print_verbs_devices();
   }
   return exit_kept;
 }
@@ -151,11 +181,12 @@ struct NicArguments {
 }  // namespace
 
 void add_nic_command(CLI::App& app, int& exit_status) {
-  CLI::App* nic = app.add_subcommand("nic", "The software RNIC");
+  CLI::App* nic = app.add_subcommand("nic", "The software RNIC, and RDMA devices");
   nic->require_subcommand(1);
   CLI::App* command = nic->add_subcommand("info", "The device, what it can do, and how");
   const auto arguments = std::make_shared<NicArguments>();
-  command->add_option("--wire", arguments->wire, "ring, mapped or sim")->capture_default_str();
+  command->add_option("--wire", arguments->wire, "ring, mapped, sim or verbs[:DEVICE]")
+      ->capture_default_str();
   command->add_option("--profile", arguments->profile, "NIC of the simulated world, or a path")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print JSON");

@@ -81,11 +81,18 @@ Status StoreHost::start() {
   wire_ = std::make_unique<LocalWire>(std::move(wire).value());
   nic_ = std::make_unique<Nic>(runtime_, wire_->wire(), dma_,
                                fabric::nic::NicOptions{.keys = Keys::from_system()});
+  if (options_.verbs) {
+    auto opened = fabric::verbs::VerbsDevice::open(*options_.verbs);
+    if (!opened.ok()) {
+      return opened.status();
+    }
+    rdma_ = std::move(opened).value();
+  }
   kv::ServerOptions server = options_.server;
   recovered_ = !pool().root_names().empty();
   server.create = !recovered_;
   Result<std::unique_ptr<kv::StoreServer>> store =
-      engine_->start_server(Host(runtime_, *nic_, &region()), pool(), server);
+      engine_->start_server(Host(runtime_, device(), &region()), pool(), server);
   if (!store.ok()) {
     return store.status();
   }
@@ -206,7 +213,7 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
                                                       engine_->name(), message.engine));
   }
   // Nobody joins in the name of another link.
-  if (wire_->wire().link_to(message.queue_pair.gid) != link) {
+  if (!options_.verbs && wire_->wire().link_to(message.queue_pair.gid) != link) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
   const Result<Role> given = role(link, message);

@@ -13,10 +13,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "fabric/nic/core/nic.h"
+#include "fabric/verbs/verbs_device.h"
 #include "kv/store.h"
 #include "pmem/pool_file.h"
 #include "runtime/runtime.h"
@@ -31,6 +33,8 @@ struct StoreHostOptions {
   std::string engine = "efactory";
   std::string socket_path = {};
   LocalFabric fabric = LocalFabric::mapped;
+  // The store is reached through this RDMA device; what `fabric` makes is then for messages alone.
+  std::optional<fabric::verbs::VerbsOptions> verbs = {};
   std::string pool_path = {};  // made if it is not there; empty: memory
   Media media = Media::automatic;
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;       // of a pool that is made
@@ -61,7 +65,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }
-  fabric::DeviceCounters counters() const { return nic_->counters(); }
+  fabric::DeviceCounters counters() const { return device().counters(); }
   // What a person wants to know; see docs/formats/session.md.
   Facts facts();
 
@@ -75,6 +79,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::uint64_t uptime_ns() const { return runtime_.now_ns() - opened_ns_; }
 
  private:
+  const fabric::Device& device() const { return rdma_ ? *rdma_ : *nic_; }
+  fabric::Device& device() { return rdma_ ? *rdma_ : *nic_; }
   struct Guest {
     bool joined = false;
     std::uint64_t came_ns = 0;
@@ -124,6 +130,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::unique_ptr<LocalWire> wire_;
   fabric::nic::PlainDma dma_;
   std::unique_ptr<fabric::nic::Nic> nic_;
+  std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
   std::unique_ptr<kv::StoreServer> store_;
   std::map<fabric::nic::LinkId, Guest> guests_;
   Porter porter_{*this};

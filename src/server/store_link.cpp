@@ -26,6 +26,13 @@ Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, st
   link->wire_ = std::make_unique<LocalWire>(std::move(wire).value());
   link->nic_ = std::make_unique<Nic>(runtime, link->wire_->wire(), link->dma_,
                                      fabric::nic::NicOptions{.keys = Keys::from_system()});
+  if (options.verbs) {
+    auto opened = fabric::verbs::VerbsDevice::open(*options.verbs);
+    if (!opened.ok()) {
+      co_return opened.status();
+    }
+    link->rdma_ = std::move(opened).value();
+  }
   const Status status = co_await link->join(std::move(path));
   if (!status.ok()) {
     co_return status;

@@ -10,10 +10,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "fabric/nic/core/nic.h"
+#include "fabric/verbs/verbs_device.h"
 #include "kv/store.h"
 #include "runtime/event.h"
 #include "runtime/runtime.h"
@@ -26,6 +28,7 @@ namespace remora::server {
 
 struct StoreLinkOptions {
   LocalFabric fabric = LocalFabric::mapped;
+  std::optional<fabric::verbs::VerbsOptions> verbs = {};  // as the host has it
   std::string engine = {};  // that it must be; empty: whichever serves there
   kv::ClientOptions client = {.connect = patient_connect};
   std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
@@ -53,10 +56,12 @@ class StoreLink final : private fabric::nic::LinkOwner {
   // Which way requests go, found out by making some: `mapped` when this process works on the pool
   // by itself, `ring` when the host does it.
   Task<LocalFabric> wire_taken();
-  Host host() { return Host(runtime_, *nic_); }
-  fabric::DeviceCounters counters() const { return nic_->counters(); }
+  Host host() { return Host(runtime_, device()); }
+  fabric::DeviceCounters counters() const { return device().counters(); }
 
  private:
+  const fabric::Device& device() const { return rdma_ ? *rdma_ : *nic_; }
+  fabric::Device& device() { return rdma_ ? *rdma_ : *nic_; }
   using Answer = Completion<Result<SessionMessage>>;
   // The host has had its time to answer.
   class Patience final : public Timer {
@@ -88,6 +93,7 @@ class StoreLink final : private fabric::nic::LinkOwner {
   fabric::nic::LinkId link_ = 0;
   fabric::nic::PlainDma dma_;
   std::unique_ptr<fabric::nic::Nic> nic_;
+  std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
   std::unique_ptr<kv::StoreClient> store_;
   Answer* answer_ = nullptr;  // while one is waited for
   Patience patience_{*this};

@@ -78,7 +78,33 @@ TEST(NicInfo, tells_the_device_and_how_it_does_things) {
     }
   }
   expect_refusal(remora_command({"nic", "info", "--wire", "pigeon"}), usage,
-                 "choose ring, mapped or sim");
+                 "choose ring, mapped, sim or verbs");
+}
+
+// With a device this is one more wire; without, the refusal says how to get one.
+TEST(NicVerbs, is_used_where_there_is_a_device_and_refused_with_what_to_do_elsewhere) {
+  const nlohmann::json known = json_of(remora_command({"nic", "info", "--json"}));
+  const Outcome info = remora_command({"nic", "info", "--wire", "verbs"});
+  const Outcome bench = remora_command({"bench", "nic", "--wire", "verbs", "--ops", "50"});
+  if (known.at("verbs_devices").empty()) {
+    expect_refusal(info, environment, "modprobe rdma_rxe");
+    expect_refusal(bench, environment, "modprobe rdma_rxe");
+    expect_refusal(
+        remora_command({"bench", "nic", "--wire", "verbs:mlx5_0", "--listen", "127.0.0.1:0"}),
+        environment, "rdma link add");
+    return;
+  }
+  EXPECT_EQ(info.exit_status, kept) << info.err;
+  EXPECT_THAT(info.out, HasSubstr("flush to persistence"));
+  EXPECT_EQ(bench.exit_status, kept) << bench.err;
+  expect_refusal(remora_command({"nic", "info", "--wire", "verbs:no-such-device"}), usage,
+                 "there is no RDMA device 'no-such-device'");
+}
+
+TEST(NicVerbs, another_machine_is_for_verbs_alone) {
+  expect_refusal(remora_command({"bench", "nic", "--wire", "ring", "--target", "127.0.0.1:1"}),
+                 usage, "need --wire verbs");
+  expect_refusal(remora_command({"nic", "info", "--wire", "verbs:"}), usage, "choose ring");
 }
 
 }  // namespace

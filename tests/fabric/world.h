@@ -38,6 +38,15 @@ class World {
   // Whether bytes may become visible later than their WRITE completes.
   virtual bool places_late() const = 0;
 
+  // Whether survives() can tell, and what may happen without being promised happens at times. Not
+  // on a real device: nobody cuts its power here.
+  virtual bool tells_survival() const { return true; }
+
+  // Whether a request that fails as `expected` may say `got` here.
+  virtual bool says(WorkStatus expected, WorkStatus got) const { return got == expected; }
+  // Whether requests go on while this thread does something else.
+  virtual bool works_by_itself() const { return false; }
+
   // Called when two queue pairs are connected, before anything is posted to them.
   virtual void connected(QueuePair&, const RemoteAddress&) {}
 
@@ -60,6 +69,10 @@ struct WorldKind {
   std::uint64_t long_seeds = 0;  // and in the long run with so many; 0: not in the long run
   // Sentences that cannot be tested here, and why.
   std::map<std::string, std::string> not_here = {};
+  // Sentences of which only a part can be tested here, and which part cannot, and why.
+  std::map<std::string, std::string> in_part = {};
+  // Why nothing at all can be tested here; empty where it can.
+  std::string absent = {};
 };
 
 // What GoogleTest prints of one.

@@ -92,6 +92,7 @@ void Initiator::prepare(std::uint64_t slot) {
   }
   work.operand = 1;
   work.flush_bytes = static_cast<std::uint32_t>(options_.size_bytes);
+  work.flush_placement = side_.flush_placement();
   work.signalled = !then_flush_;
   batch_.push_back(work);
   if (then_flush_) {
@@ -100,6 +101,7 @@ void Initiator::prepare(std::uint64_t slot) {
     flush.opcode = Opcode::flush;
     flush.remote = work.remote;
     flush.flush_bytes = work.flush_bytes;
+    flush.flush_placement = work.flush_placement;
     batch_.push_back(flush);
   }
 }

@@ -6,6 +6,7 @@
 #include "cli/nic_bench/initiator.h"
 #include "cli/nic_bench/ring_target.h"
 #include "cli/nic_bench/side.h"
+#include "cli/nic_bench/verbs_peer.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
@@ -103,21 +104,8 @@ Result<NicBenchReport> run_sim(const NicBenchOptions& options) {
 }
 
 // A trial run tells how many operations take about a second.
-Result<NicBenchReport> run_host(const NicBenchOptions& options) {
-  const bool mapped = options.wire == "mapped";
-  Result<std::unique_ptr<RingTarget>> target =
-      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
-  if (!target.ok()) {
-    return target.status();
-  }
-  PollLoop loop;
-  RingClient client(loop, mapped);
-  Result<std::unique_ptr<Side>> side =
-      client.connect((*target)->path(), initiator_bytes(options), options.depth);
-  if (!side.ok()) {
-    return side.status();
-  }
-  Initiator initiator(loop, **side, options);
+Result<NicBenchReport> measure(PollLoop& loop, Side& side, const NicBenchOptions& options) {
+  Initiator initiator(loop, side, options);
   auto timing = std::make_unique<Timing>();
   std::uint64_t operations = options.operations;
   if (operations == 0) {
@@ -132,12 +120,68 @@ Result<NicBenchReport> run_host(const NicBenchOptions& options) {
     return status;
   }
   NicBenchReport report = report_of(options, *timing, false);
-  report.requests_short_cut = (*side)->counters().requests_short_cut;
-  report.requests_by_wire = (*side)->counters().requests_by_wire;
+  report.requests_short_cut = side.counters().requests_short_cut;
+  report.requests_by_wire = side.counters().requests_by_wire;
+  return report;
+}
+
+Result<NicBenchReport> run_host(const NicBenchOptions& options) {
+  const bool mapped = options.wire == "mapped";
+  Result<std::unique_ptr<RingTarget>> target =
+      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
+  if (!target.ok()) {
+    return target.status();
+  }
+  PollLoop loop;
+  RingClient client(loop, mapped);
+  Result<std::unique_ptr<Side>> side =
+      client.connect((*target)->path(), initiator_bytes(options), options.depth);
+  if (!side.ok()) {
+    return side.status();
+  }
+  return measure(loop, **side, options);
+}
+
+// An initiator that waits looks at its completions, and does nothing else.
+class Busy final : public Poller {
+ public:
+  bool poll() override { return true; }
+};
+
+Result<NicBenchReport> run_verbs(const NicBenchOptions& options) {
+  const VerbsBench bench = {.device = *fabric::verbs::parse_wire(options.wire),
+                            .memory_bytes = target_bytes,
+                            .size_bytes = options.size_bytes,
+                            .depth = options.depth};
+  Result<std::unique_ptr<VerbsPeer>> peer =
+      options.target.empty() ? VerbsPeer::start_target(bench) : VerbsPeer::reach(options.target);
+  if (!peer.ok()) {
+    return peer.status();
+  }
+  Result<std::unique_ptr<Side>> side =
+      (*peer)->introduce(bench.device, initiator_bytes(options), bench);
+  if (!side.ok()) {
+    return side.status();
+  }
+  PollLoop loop;
+  Busy busy;
+  loop.add_poller(busy);
+  Result<NicBenchReport> report = measure(loop, **side, options);
+  if (report.ok()) {
+    report->remarks = remarks_on(**side);
+  }
   return report;
 }
 
 }  // namespace
+
+bool is_verbs(const std::string& wire) {
+  return fabric::verbs::parse_wire(wire).has_value();
+}
+
+Status run_nic_target(const NicBenchOptions& options) {
+  return serve_initiator(*fabric::verbs::parse_wire(options.wire), options.listen, target_bytes);
+}
 
 Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
   if (Status status = check(options); !status.ok()) {
@@ -149,9 +193,12 @@ Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
   if (options.wire == "ring" || options.wire == "mapped") {
     return run_host(options);
   }
-  return Status(
-      Code::invalid_argument,
-      "unknown wire '" + options.wire + "'; choose ring or mapped (measured) or sim (modelled)");
+  if (is_verbs(options.wire)) {
+    return run_verbs(options);
+  }
+  return Status(Code::invalid_argument,
+                "unknown wire '" + options.wire +
+                    "'; choose ring, mapped or verbs[:DEVICE] (measured) or sim (modelled)");
 }
 
 }  // namespace remora::cli

@@ -11,7 +11,7 @@
 namespace remora::cli {
 
 struct NicBenchOptions {
-  std::string wire = "ring";  // ring, mapped, sim
+  std::string wire = "ring";  // ring, mapped, sim, or verbs with or without a device's name
   std::string operation = "write";
   std::uint64_t size_bytes = 64;
   std::uint64_t depth = 1;       // requests in flight
@@ -19,6 +19,10 @@ struct NicBenchOptions {
   std::uint64_t seed = 1;        // of the simulated world
   std::string profile = "connectx-5";
   std::string memory_profile = "optane";
+  // verbs, between two machines: where the target waits for an initiator, and where an initiator
+  // finds it. With neither, the target is a process of this machine.
+  std::string listen = {};
+  std::string target = {};
 };
 
 struct NicBenchReport {
@@ -31,6 +35,8 @@ struct NicBenchReport {
   // Of all requests, warming up included: how many this side executed itself, and how many it sent.
   std::uint64_t requests_short_cut = 0;
   std::uint64_t requests_by_wire = 0;
+  // What the device does in a way of its own, or cannot do, as people should know.
+  std::vector<std::string> remarks = {};
   bool modelled = false;  // virtual time, by a hardware profile; else measured
 };
 
@@ -39,6 +45,12 @@ const std::vector<std::string>& nic_bench_operations();
 std::string list_of_operations();
 // Whether the operation has no size of its own but works on 8 bytes.
 bool works_on_a_word(const std::string& operation);
+
+// Whether the wire is an RDMA device.
+bool is_verbs(const std::string& wire);
+
+// Is the target on an RDMA device for one initiator, which says the rest, until it has gone.
+Status run_nic_target(const NicBenchOptions& options);
 
 // Runs it. Progress and output are the caller's business; nothing is printed.
 Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options);

@@ -9,48 +9,68 @@ namespace remora::cli {
 using fabric::Sge;
 using fabric::WorkCompletion;
 
-Side::Side(Runtime& runtime, fabric::nic::Wire& wire, fabric::nic::Keys keys)
-    : nic_(runtime, wire, dma_, {.keys = std::move(keys)}) {}
-
 Result<std::unique_ptr<Side>> Side::create(Runtime& runtime, fabric::nic::Wire& wire,
                                            std::uint64_t memory_bytes, std::uint64_t depth,
                                            fabric::nic::Keys keys) {
-  std::unique_ptr<Side> side(new Side(runtime, wire, std::move(keys)));
+  std::unique_ptr<Side> side(new Side());
+  fabric::nic::NicOptions options;
+  options.keys = std::move(keys);
+  side->device_ = std::make_unique<fabric::nic::Nic>(runtime, wire, side->dma_, std::move(options));
+  REMORA_TRY(side->prepare(memory_bytes, depth));
+  return side;
+}
+
+Result<std::unique_ptr<Side>> Side::create(std::unique_ptr<fabric::Device> device,
+                                           std::uint64_t memory_bytes, std::uint64_t depth) {
+  std::unique_ptr<Side> side(new Side());
+  side->device_ = std::move(device);
+  REMORA_TRY(side->prepare(memory_bytes, depth));
+  return side;
+}
+
+Status Side::prepare(std::uint64_t memory_bytes, std::uint64_t depth) {
   Result<std::unique_ptr<Region>> region = make_dram(memory_bytes);
   if (!region.ok()) {
     return region.status();
   }
-  side->region_ = std::move(region).value();
+  region_ = std::move(region).value();
   // Every page is touched before anything is timed.
-  std::ranges::fill(side->region_->bytes(), std::byte{0x5a});
-  side->domain_ = side->nic_.create_domain();
+  std::ranges::fill(region_->bytes(), std::byte{0x5a});
+  domain_ = device_->create_domain();
   const auto queue_length = static_cast<std::uint32_t>(2 * depth + 64);
-  auto completions = side->nic_.create_completion_queue(2 * queue_length);
+  auto completions = device_->create_completion_queue(2 * queue_length);
   if (!completions.ok()) {
     return completions.status();
   }
-  side->completions_ = std::move(completions).value();
-  // Nobody watches this memory.
-  auto memory = side->domain_->register_memory(
-      side->region_->bytes(), fabric::every_access | fabric::relaxed_order, side->region_.get());
-  if (!memory.ok()) {
-    return memory.status();
-  }
-  side->memory_ = std::move(memory).value();
+  completions_ = std::move(completions).value();
+  REMORA_TRY(register_memory());
   fabric::QueuePairOptions options;
-  options.send_queue = side->completions_.get();
-  options.receive_queue = side->completions_.get();
+  options.send_queue = completions_.get();
+  options.receive_queue = completions_.get();
   options.max_sends = queue_length;
   options.max_receives = queue_length;
-  auto queue_pair = side->domain_->create_queue_pair(options);
+  auto queue_pair = domain_->create_queue_pair(options);
   if (!queue_pair.ok()) {
     return queue_pair.status();
   }
-  side->queue_pair_ = std::move(queue_pair).value();
-  if (Status status = side->queue_pair_->initialise(); !status.ok()) {
-    return status;
+  queue_pair_ = std::move(queue_pair).value();
+  return queue_pair_->initialise();
+}
+
+// Nobody watches this memory.
+Status Side::register_memory() {
+  constexpr fabric::AccessFlags access = fabric::every_access | fabric::relaxed_order;
+  auto memory = domain_->register_memory(region_->bytes(), access, region_.get());
+  if (memory.code() == Code::unsupported) {
+    flush_placement_ = fabric::FlushPlacement::visibility;
+    memory = domain_->register_memory(
+        region_->bytes(), access & ~fabric::AccessFlags{fabric::flush_persistence}, region_.get());
   }
-  return side;
+  if (!memory.ok()) {
+    return memory.status();
+  }
+  memory_ = std::move(memory).value();
+  return Status();
 }
 
 Introduction Side::introduction() const {

@@ -27,6 +27,10 @@ class Side {
   static Result<std::unique_ptr<Side>> create(Runtime& runtime, fabric::nic::Wire& wire,
                                               std::uint64_t memory_bytes, std::uint64_t depth,
                                               fabric::nic::Keys keys);
+  // The same on a device that is there already. Where its FLUSH does not take memory that is
+  // volatile, this side's is flushed to visibility.
+  static Result<std::unique_ptr<Side>> create(std::unique_ptr<fabric::Device> device,
+                                              std::uint64_t memory_bytes, std::uint64_t depth);
 
   Introduction introduction() const;
   Status connect(const Introduction& peer);
@@ -35,14 +39,19 @@ class Side {
   fabric::CompletionQueue& completions() { return *completions_; }
   fabric::MemoryRegion& memory() { return *memory_; }
   const Introduction& peer() const { return peer_; }
-  const fabric::DeviceAttributes& attributes() const { return nic_.attributes(); }
-  fabric::DeviceCounters counters() const { return nic_.counters(); }
+  const fabric::DeviceAttributes& attributes() const { return device_->attributes(); }
+  fabric::DeviceCounters counters() const { return device_->counters(); }
+  // What a FLUSH of memory that was made as this side's was can ask for.
+  fabric::FlushPlacement flush_placement() const { return flush_placement_; }
 
  private:
-  Side(Runtime& runtime, fabric::nic::Wire& wire, fabric::nic::Keys keys);
+  Side() = default;
+  Status prepare(std::uint64_t memory_bytes, std::uint64_t depth);
+  Status register_memory();
 
   fabric::nic::PlainDma dma_;
-  fabric::nic::Nic nic_;
+  std::unique_ptr<fabric::Device> device_;
+  fabric::FlushPlacement flush_placement_ = fabric::FlushPlacement::persistence;
   std::unique_ptr<Region> region_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> completions_;

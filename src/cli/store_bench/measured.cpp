@@ -84,6 +84,7 @@ class MeasuredRun {
         .engine = options_.engine,
         .socket_path = scratch_.socket_path(),
         .fabric = options_.fabric,
+        .verbs = options_.verbs,
         .pool_path = options_.pool_path,
         .pool_bytes =
             options_.pool_bytes != 0 ? options_.pool_bytes : store_bench::pool_bytes_for(plan_),
@@ -114,6 +115,7 @@ class MeasuredRun {
                             .engine = options_.engine,
                             .socket_path = scratch_.socket_path(),
                             .fabric = options_.fabric,
+                            .verbs = options_.verbs,
                             .durability = options_.durability};
       REMORA_TRY(children_.start("clients " + std::to_string(process), 1 + process % for_clients,
                                  [&] { act(role, plan_, *board_); }));

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "kv/store.h"
@@ -22,6 +23,7 @@ struct MeasuredOptions {
   std::uint32_t depth = 1;
   std::uint32_t processes = 0;  // for the clients; 0: one for each processor that is left
   server::LocalFabric fabric = server::LocalFabric::ring;
+  std::optional<fabric::verbs::VerbsOptions> verbs = {};  // by this RDMA device
   kv::Durability durability = kv::Durability::standard;
   std::string pool_path = {};    // a file that is made for the run; empty: memory
   std::uint64_t pool_bytes = 0;  // 0: room for every version that is written

@@ -50,6 +50,7 @@ class Member {
     client.timeout_ns = call_timeout_ns;
     server::StoreLinkOptions options;
     options.fabric = role_.fabric;
+    options.verbs = role_.verbs;
     options.engine = role_.engine;
     options.client = client;
     Result<std::unique_ptr<server::StoreLink>> link =

@@ -2,6 +2,7 @@
 // it is, and returns when the parent says that it is the end.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/store_bench/board.h"
@@ -22,6 +23,7 @@ struct ClientRole {
   std::string engine = {};
   std::string socket_path = {};
   server::LocalFabric fabric = server::LocalFabric::ring;
+  std::optional<fabric::verbs::VerbsOptions> verbs = {};
   kv::Durability durability = kv::Durability::standard;
 };
 

@@ -27,12 +27,12 @@ Result<std::uint32_t> parse_clients(const std::string& text, const std::string& 
   return clients;
 }
 
-Status check_fabric(const std::string& fabric) {
-  if (fabric != "sim" && fabric != "ring" && fabric != "mapped") {
+Status check_fabric(const std::string& name) {
+  if (name != "sim" && name != "ring" && name != "mapped" && !fabric::verbs::parse_wire(name)) {
     return Status(Code::invalid_argument,
-                  fmt::format("unknown fabric '{}'; choose sim (modelled), ring or mapped "
-                              "(measured)",
-                              fabric));
+                  fmt::format("unknown fabric '{}'; choose sim (modelled), ring, mapped or "
+                              "verbs[:DEVICE] (measured)",
+                              name));
   }
   return {};
 }
@@ -174,6 +174,7 @@ Result<StoreBenchResult> run_store_bench(const StoreBenchRun& run, const OnProgr
        .depth = run.depth,
        .processes = run.processes,
        .fabric = run.fabric == "mapped" ? server::LocalFabric::mapped : server::LocalFabric::ring,
+       .verbs = fabric::verbs::parse_wire(run.fabric),
        .durability = run.durability,
        .pool_path = run.pool_path,
        .pool_bytes = run.pool_bytes,

@@ -1,0 +1,55 @@
+// The two processes of the benchmark on an RDMA device, of one machine or of two. They tell each
+// other by a socket how to be reached; everything else goes through the device.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/nic_bench/side.h"
+#include "fabric/verbs/verbs_device.h"
+
+namespace remora::cli {
+
+struct VerbsBench {
+  fabric::verbs::VerbsOptions device;
+  std::uint64_t memory_bytes = 0;  // of the target
+  std::uint64_t size_bytes = 0;
+  std::uint64_t depth = 0;
+};
+
+// The initiator's way to the target.
+class VerbsPeer {
+ public:
+  // A child of this process is the target; it ends with its peer or its parent.
+  static Result<std::unique_ptr<VerbsPeer>> start_target(const VerbsBench& bench);
+  // The target waits there.
+  static Result<std::unique_ptr<VerbsPeer>> reach(const std::string& address);
+  VerbsPeer(const VerbsPeer&) = delete;
+  VerbsPeer& operator=(const VerbsPeer&) = delete;
+  // The target ends.
+  ~VerbsPeer();
+
+  // This process's side, connected to the target's.
+  Result<std::unique_ptr<Side>> introduce(const fabric::verbs::VerbsOptions& device,
+                                          std::uint64_t memory_bytes, const VerbsBench& bench);
+
+ private:
+  VerbsPeer(int socket, pid_t child) : socket_(socket), child_(child) {}
+
+  const int socket_;
+  const pid_t child_;
+};
+
+// Is the target for the first initiator that comes to this address, until it goes.
+Status serve_initiator(const fabric::verbs::VerbsOptions& device, const std::string& address,
+                       std::uint64_t memory_bytes);
+
+// What people should know of a figure from this device.
+std::vector<std::string> remarks_on(const Side& side);
+
+}  // namespace remora::cli

@@ -1,0 +1,231 @@
+#include "fabric/verbs/context.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "fabric/verbs/completion_queue.h"
+#include "fabric/verbs/port_counters.h"
+#include "fabric/verbs/queue_pair.h"
+#include "fabric/verbs/translate.h"
+
+namespace remora::fabric::verbs {
+namespace {
+
+constexpr std::size_t most_slots = 65'536;
+constexpr std::size_t most_offenders = 1024;
+constexpr std::uint32_t most_inline_bytes = 512;
+
+GidKind kind_of(std::uint32_t type) {
+  return type == IBV_GID_TYPE_ROCE_V2   ? GidKind::roce_v2
+         : type == IBV_GID_TYPE_ROCE_V1 ? GidKind::roce_v1
+                                        : GidKind::infiniband;
+}
+
+std::vector<GidEntry> gid_table(ibv_context* device, std::uint8_t port, int length) {
+  std::vector<GidEntry> table;
+  for (std::uint32_t index = 0; index < static_cast<std::uint32_t>(length); ++index) {
+    ibv_gid_entry entry = {};
+    if (ibv_query_gid_ex(device, port, index, &entry, 0) == 0) {
+      GidEntry known = {.index = index, .kind = kind_of(entry.gid_type)};
+      std::memcpy(known.gid.data(), entry.gid.raw, known.gid.size());
+      table.push_back(known);
+    }
+  }
+  return table;
+}
+
+bool reads_and_writes_on_demand(const ibv_odp_caps& caps) {
+  constexpr std::uint32_t needed = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+  return (caps.general_caps & IBV_ODP_SUPPORT) != 0 &&
+         (caps.per_transport_caps.rc_odp_caps & needed) == needed;
+}
+
+std::uint32_t positive(int value) {
+  return value < 0 ? 0 : static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
+  Result<OpenContext> device = open_device(options.device);
+  if (!device.ok()) {
+    return device.status();
+  }
+  std::unique_ptr<Context> context(new Context(std::move(device).value(), options));
+  if (Status status = context->look(); !status.ok()) {
+    return status;
+  }
+  // Asking for events must not wait for one.
+  const int descriptor = context->device()->async_fd;
+  if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) {
+    return os_failure("cannot set the device's event descriptor", errno);
+  }
+  return context;
+}
+
+Status Context::look() {
+  ibv_device_attr_ex all = {};
+  if (const int error = ibv_query_device_ex(device(), nullptr, &all)) {
+    return os_failure("cannot ask the RDMA device for its attributes", error);
+  }
+  const std::string name = ibv_get_device_name(device()->device);
+  if (const int error = ibv_query_port(device(), options_.port, &port_)) {
+    return os_failure("cannot ask " + name + " for its port " + std::to_string(options_.port),
+                      error);
+  }
+  if (port_.state != IBV_PORT_ACTIVE) {
+    return Status(Code::unsupported, "port " + std::to_string(options_.port) + " of " + name +
+                                         " is not active; is its cable in, its network card up?");
+  }
+  REMORA_TRY(look_for_gid());
+  facts_ = facts_of(all.device_cap_flags_ex);
+  Result<Methods> methods = choose_methods(facts_, options_.flush);
+  if (!methods.ok()) {
+    return methods.status();
+  }
+  methods_ = *methods;
+  pages_on_demand_ = reads_and_writes_on_demand(all.odp_caps);
+  const ibv_device_attr& most = all.orig_attr;
+  std::uint32_t mtu = mtu_bytes(port_.active_mtu);
+  if (options_.mtu_bytes != 0) {
+    mtu = std::min(mtu, mtu_bytes(to_mtu(options_.mtu_bytes)));
+  }
+  attributes_ = {
+      .name = name,
+      .wire = "verbs:" + name,
+      .gid = is_infiniband() ? with_lid(gid_.gid, port_.lid) : gid_.gid,
+      .path_mtu_bytes = mtu,
+      .max_message_bytes = port_.max_msg_sz,
+      .max_queue_pairs = std::min(positive(most.max_qp), static_cast<std::uint32_t>(most_slots)),
+      .max_work_requests = positive(most.max_qp_wr),
+      .max_pieces = std::min(positive(most.max_sge), 255U),
+      .max_inline_bytes = largest_inline(),
+      .max_completions = positive(most.max_cqe),
+      .max_regions = positive(most.max_mr),
+      .max_reads_in_flight =
+          std::min({positive(most.max_qp_rd_atom), positive(most.max_qp_init_rd_atom), 255U}),
+      .placement_order = PlacementOrder::last_word_last,
+      .capabilities = capabilities_of(methods_, facts_)};
+  return Status();
+}
+
+Status Context::look_for_gid() {
+  const std::vector<GidEntry> table = gid_table(device(), options_.port, port_.gid_tbl_len);
+  const std::optional<GidEntry> best = choose_gid(table, options_.gid_index);
+  const std::string name = ibv_get_device_name(device()->device);
+  if (!best && options_.gid_index) {
+    return Status(Code::not_found,
+                  name + " has no GID of index " + std::to_string(*options_.gid_index));
+  }
+  if (!best) {
+    return Status(Code::unsupported,
+                  name + " has no address yet; give its network card an IP address");
+  }
+  if (is_infiniband() && !carries_lid(best->gid)) {
+    return Status(Code::unsupported, "the InfiniBand subnet of " + name +
+                                         " has a prefix of its own; Remora connects within the "
+                                         "default subnet fe80::/64 alone");
+  }
+  gid_ = *best;
+  return Status();
+}
+
+// Devices do not tell: queue pairs are made, and the largest that can be says it.
+std::uint32_t Context::largest_inline() const {
+  ibv_pd* domain = ibv_alloc_pd(device());
+  ibv_cq* queue = ibv_create_cq(device(), 1, nullptr, nullptr, 0);
+  std::uint32_t largest = 0;
+  for (std::uint32_t asked = most_inline_bytes;
+       domain != nullptr && queue != nullptr && largest == 0 && asked >= word_bytes; asked /= 2) {
+    ibv_qp_init_attr init = {};
+    init.send_cq = init.recv_cq = queue;
+    init.qp_type = IBV_QPT_RC;
+    init.cap = {.max_send_wr = 1,
+                .max_recv_wr = 1,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+                .max_inline_data = asked};
+    if (ibv_qp* qp = ibv_create_qp(domain, &init)) {
+      largest = asked;
+      ibv_destroy_qp(qp);
+    }
+  }
+  if (queue != nullptr) {
+    ibv_destroy_cq(queue);
+  }
+  if (domain != nullptr) {
+    ibv_dealloc_pd(domain);
+  }
+  return largest;
+}
+
+DeviceCounters Context::counters() const {
+  DeviceCounters counters = read_port_counters(std::string(device()->device->ibdev_path) +
+                                               "/ports/" + std::to_string(options_.port));
+  counters.access_violations = violation_count_;
+  counters.requests_by_wire = requests_;
+  return counters;
+}
+
+// --- Queue pairs ---
+
+std::optional<Context::Place> Context::add(Qp& qp) {
+  auto free = std::ranges::find(slots_, nullptr, &Slot::qp);
+  if (free == slots_.end()) {
+    if (slots_.size() == most_slots) {
+      return std::nullopt;
+    }
+    slots_.emplace_back();
+    free = slots_.end() - 1;
+  }
+  free->qp = &qp;
+  return Place{static_cast<std::uint16_t>(free - slots_.begin()), free->generation};
+}
+
+void Context::remove(std::uint16_t slot) {
+  slots_[slot].qp = nullptr;
+  renew(slot);
+}
+
+std::uint16_t Context::renew(std::uint16_t slot) {
+  Slot& renewed = slots_[slot];
+  renewed.generation =
+      static_cast<std::uint16_t>((renewed.generation + 1) & WorkName::generation_mask);
+  return renewed.generation;
+}
+
+// --- Trouble ---
+
+void Context::violated(const Gid& peer) {
+  ++violation_count_;
+  if (violations_.size() == most_offenders && !violations_.contains(peer)) {
+    violations_.erase(violations_.begin());
+  }
+  ++violations_[peer];
+}
+
+bool Context::is_refused(const Gid& peer) const {
+  const auto found = violations_.find(peer);
+  return found != violations_.end() && found->second >= options_.access_violation_limit;
+}
+
+void Context::take_events() {
+  ibv_async_event event = {};
+  while (ibv_get_async_event(device(), &event) == 0) {
+    if (event.event_type == IBV_EVENT_CQ_ERR) {
+      auto* queue = static_cast<Completions*>(event.element.cq->cq_context);
+      queue->set_overrun();
+      for_each([queue](Qp& qp) {
+        if (qp.uses(*queue)) {
+          qp.fail();
+        }
+      });
+    }
+    ibv_ack_async_event(&event);
+  }
+}
+
+}  // namespace remora::fabric::verbs

@@ -1,0 +1,63 @@
+#include "fabric/verbs/verbs_device.h"
+
+#include <utility>
+
+#include "fabric/verbs/completion_queue.h"
+#include "fabric/verbs/context.h"
+#include "fabric/verbs/domain.h"
+
+namespace remora::fabric::verbs {
+
+std::optional<VerbsOptions> parse_wire(const std::string& text) {
+  constexpr std::string_view name = "verbs";
+  if (!text.starts_with(name)) {
+    return std::nullopt;
+  }
+  VerbsOptions options;
+  if (text.size() > name.size()) {
+    if (text[name.size()] != ':' || text.size() == name.size() + 1) {
+      return std::nullopt;
+    }
+    options.device = text.substr(name.size() + 1);
+  }
+  return options;
+}
+
+VerbsDevice::VerbsDevice(std::unique_ptr<Context> context) : context_(std::move(context)) {}
+
+VerbsDevice::~VerbsDevice() = default;
+
+Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(const VerbsOptions& options) {
+  Result<std::unique_ptr<Context>> context = Context::open(options);
+  if (!context.ok()) {
+    return context.status();
+  }
+  return std::unique_ptr<VerbsDevice>(new VerbsDevice(std::move(context).value()));
+}
+
+const DeviceAttributes& VerbsDevice::attributes() const {
+  return context_->attributes();
+}
+
+const Methods& VerbsDevice::methods() const {
+  return context_->methods();
+}
+
+DeviceCounters VerbsDevice::counters() const {
+  return context_->counters();
+}
+
+std::unique_ptr<ProtectionDomain> VerbsDevice::create_domain() {
+  return std::make_unique<Domain>(*context_);
+}
+
+Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
+    std::uint32_t capacity) {
+  return Completions::create(*context_, capacity);
+}
+
+void VerbsDevice::fall_silent() {
+  context_->for_each([](Qp& qp) { qp.reset(); });
+}
+
+}  // namespace remora::fabric::verbs

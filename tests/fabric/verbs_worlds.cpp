@@ -1,0 +1,128 @@
+// The worlds that the contract is held to on RDMA devices. REMORA_VERBS_DEVICE in the environment
+// names the one to test, and it must then be there; else the first is taken, and without one
+// nothing is tested, and that is said. REMORA_VERBS_DAX names persistent memory without a file
+// system
+// (/dev/dax…), which the FLUSH of a device can make persistent.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "fabric/verbs/device_list.h"
+#include "tests/fabric/verbs_world.h"
+#include "tests/fabric/world.h"
+
+namespace remora::fabric::contract {
+
+namespace {
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void add(std::map<std::string, std::string>& parts, const std::string& sentence,
+         const std::string& reason) {
+  std::string& all = parts[sentence];
+  all += (all.empty() ? "" : "; ") + reason;
+}
+
+std::map<std::string, std::string> parts_of(const std::string& device, bool reads_after_write) {
+  std::map<std::string, std::string> parts;
+  add(parts, "P1", "nobody cuts the power of this machine: that bytes may be lost is not seen");
+  add(parts, "P6", "nobody cuts the power of this machine: completion and visibility are tested");
+  add(parts, "P7", "nobody cuts the power of this machine: completion and visibility are tested");
+  if (reads_after_write) {
+    add(parts, "R1", "a FLUSH by read-after-write is a READ: rights to flush are not asked for");
+  }
+  if (device.starts_with("rxe")) {
+    add(parts, "F2",
+        "Linux rxe calls a message that is too long a remote operation error, and on the "
+        "receiver's side a local queue pair operation error");
+    add(parts, "R1", "Linux rxe calls a right that the queue pair lacks a remote invalid request");
+  }
+  return parts;
+}
+
+WorldKind fallback_world(const std::string& device) {
+  return {.name = "verbs",
+          .make =
+              [device](std::uint64_t) {
+                return make_verbs_world(
+                    {.device = device, .flush = verbs::FlushMethod::read_after_write}, "");
+              },
+          .in_part = parts_of(device, true)};
+}
+
+WorldKind native_world(const std::string& device, const std::string& dax) {
+  WorldKind kind = {.name = "verbs_native",
+                    .make =
+                        [device, dax](std::uint64_t) {
+                          return make_verbs_world(
+                              {.device = device, .flush = verbs::FlushMethod::native}, dax);
+                        },
+                    .in_part = parts_of(device, false)};
+  const auto opened =
+      verbs::VerbsDevice::open({.device = device, .flush = verbs::FlushMethod::native});
+  if (!opened.ok()) {
+    kind.absent = opened.status().message();
+  } else if (dax.empty()) {
+    kind.absent = "the device's FLUSH takes persistent memory alone; name some by REMORA_VERBS_DAX";
+  }
+  return kind;
+}
+
+// Says at the end what was tested on what.
+class Tally final : public testing::Environment {
+ public:
+  void TearDown() override {
+    const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+    for (const WorldKind& kind : all_worlds()) {
+      int ran = 0;
+      int skipped = 0;
+      for (int i = 0; i < all.total_test_suite_count(); ++i) {
+        const testing::TestSuite& suite = *all.GetTestSuite(i);
+        for (int j = 0; j < suite.total_test_count(); ++j) {
+          const testing::TestInfo& test = *suite.GetTestInfo(j);
+          if (test.should_run() && std::string(test.name()).ends_with("/" + kind.name)) {
+            ++(test.result()->Skipped() ? skipped : ran);
+          }
+        }
+      }
+      std::cout << "contract tests on " << kind.name << " (" << device_ << "): " << ran << " ran, "
+                << skipped << " skipped\n";
+    }
+  }
+  explicit Tally(std::string device) : device_(std::move(device)) {}
+
+ private:
+  const std::string device_;
+};
+
+std::vector<WorldKind> make_worlds() {
+  std::string device = from_environment("REMORA_VERBS_DEVICE");
+  const std::vector<std::string> names = verbs::device_names();
+  if (device.empty() && !names.empty()) {
+    device = names.front();
+  }
+  testing::AddGlobalTestEnvironment(new Tally(device.empty() ? "no device" : device));
+  if (device.empty()) {
+    const std::string reason(verbs::no_device().message());
+    return {{.name = "verbs", .make = nullptr, .absent = reason},
+            {.name = "verbs_native", .make = nullptr, .absent = reason}};
+  }
+  return {fallback_world(device), native_world(device, from_environment("REMORA_VERBS_DAX"))};
+}
+
+}  // namespace
+
+bool long_run() {
+  return false;
+}
+
+const std::vector<WorldKind>& all_worlds() {
+  static const std::vector<WorldKind> worlds = make_worlds();
+  return worlds;
+}
+
+}  // namespace remora::fabric::contract
