@@ -17,8 +17,10 @@ need_tools() {
   done
 }
 
-# Whether a process that we began still runs: the process of that id, if it knows the given word.
+# Whether a process that we began still runs: the process of that id, if its command line holds the given word.
 runs() {
   local pid=$1 word=$2
-  [[ -n $pid && -r /proc/$pid/cmdline ]] && tr '\0' ' ' < "/proc/$pid/cmdline" | grep -qF -- "$word"
+  local words
+  words=$(tr '\0' ' ' 2> /dev/null < "/proc/${pid:-none}/cmdline") || return 1
+  [[ $words == *"$word"* ]]
 }
