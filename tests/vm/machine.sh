@@ -147,7 +147,8 @@ in_guest() {
   } > "$files.sh"
   : > "$files.out"
   : > "$files.err"
-  echo "$job $timeout" > "$folder/port.in"
+  # Opened both ways, so that this does not wait for a guest that is gone.
+  echo "$job $timeout" 1<> "$folder/port.in"
   local until=$((SECONDS + timeout + 20)) status=124
   # What it says is shown as it comes; both end when this function is through.
   tail -n +1 -q -f "$files.out" 2> /dev/null &
@@ -205,7 +206,7 @@ cut_off() {
 stop() {
   local folder=$1 i
   if running "$folder"; then
-    echo "off 0" > "$folder/port.in"
+    echo "off 0" 1<> "$folder/port.in"
     for ((i = 0; i < 400; ++i)); do
       running "$folder" || break
       sleep 0.05
