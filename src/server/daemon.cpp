@@ -19,6 +19,7 @@ namespace {
 // takes a disk its time.
 constexpr std::uint64_t settle_most_ns = 30'000'000'000;
 constexpr std::uint64_t settle_look_ns = 1'000'000;
+constexpr std::uint64_t answer_patience_ns = 1'000'000'000;
 
 constexpr const char* automatic_resp = "127.0.0.1:6380";
 // A client of which the kernel does not tell the user.
@@ -205,8 +206,11 @@ Status Daemon::serve(const StopSignals& signals) {
 Status Daemon::settle(const StopSignals& signals) {
   const std::uint32_t before = signals.count();
   const std::uint64_t give_up_ns = runtime_.after(settle_most_ns);
-  // A client that asked for the end gets its answer first.
-  (void)runtime_.run_for(settle_look_ns);
+  // A client that asked for the end gets its answer first, and then leaves.
+  const std::uint64_t answered_ns = runtime_.after(answer_patience_ns);
+  do {
+    (void)runtime_.run_for(settle_look_ns);
+  } while (host_->stopper_here() && signals.count() == before && runtime_.now_ns() < answered_ns);
   host_->close_doors();
   if (resp_) {
     resp_->close_doors();

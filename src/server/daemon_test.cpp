@@ -9,6 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/folder_testing.h"
@@ -101,6 +105,42 @@ TEST_F(DaemonTest, an_admin_ends_it) {
   const auto daemon = opened();
   EXPECT_TRUE(loop_.block_on(connected()->stop()).ok());
   EXPECT_TRUE(daemon->serve(*signals_).ok());
+}
+
+// A client with a loop of its own, which looks only now and then at what it was sent.
+class SlowStopper final : public Timer {
+ public:
+  SlowStopper(PollLoop& server_loop, std::string socket) {
+    Task<Result<std::unique_ptr<StoreLink>>> connecting =
+        StoreLink::connect(loop_, std::move(socket), {});
+    while (!connecting.finished()) {
+      (void)server_loop.run_for(100'000);
+      (void)loop_.run_for(100'000);
+    }
+    link_ = connecting.take().value();
+    stop_.emplace(link_->stop());
+  }
+  void expire() override {
+    (void)loop_.run_until(*stop_);
+    answer_ = stop_->take().status();
+    link_.reset();
+  }
+  const std::optional<Status>& answer() const { return answer_; }
+
+ private:
+  PollLoop loop_;
+  std::unique_ptr<StoreLink> link_;
+  std::optional<Task<Result<Facts>>> stop_;
+  std::optional<Status> answer_;
+};
+
+TEST_F(DaemonTest, a_slow_admin_who_ends_it_gets_the_answer) {
+  const auto daemon = opened();
+  SlowStopper admin(loop_, socket_of(settings_));
+  loop_.arm(admin, loop_.after(30'000'000));
+  EXPECT_TRUE(daemon->serve(*signals_).ok());
+  ASSERT_TRUE(admin.answer().has_value());
+  EXPECT_TRUE(admin.answer()->ok()) << admin.answer()->message();
 }
 
 TEST_F(DaemonTest, a_value_that_never_comes_does_not_keep_it_from_ending) {

@@ -187,7 +187,10 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
       if (message.kind == SessionKind::stop && *allowed != Role::admin) {
         return Status(Code::permission_denied, "only a client of the role admin stops the store");
       }
-      stop_wanted_ |= message.kind == SessionKind::stop;
+      if (message.kind == SessionKind::stop) {
+        stop_wanted_ = true;
+        stopper_ = link;
+      }
       return SessionMessage{.kind = SessionKind::facts, .facts = to_text(facts())};
     }
     default:

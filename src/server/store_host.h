@@ -58,6 +58,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   void close_doors();
   // A client whose role allows it has asked for the end.
   bool stop_wanted() const { return stop_wanted_; }
+  // It has not left yet: it may still wait for its answer.
+  bool stopper_here() const { return stop_wanted_ && guests_.contains(stopper_); }
 
   const kv::Engine& engine() const { return *engine_; }
   kv::StoreServer& store() { return *store_; }
@@ -121,6 +123,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   bool recovered_ = false;
   bool closed_ = false;
   bool stop_wanted_ = false;
+  fabric::nic::LinkId stopper_ = 0;  // who asked for that
   std::uint64_t links_total_ = 0;
   std::uint64_t refusals_total_ = 0;
   // Members are destroyed from the last to the first.

@@ -6,34 +6,13 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/crc32c.h"
+#include "cli/product/stamped_value.h"
 
 namespace remora::cli {
 namespace {
 
 constexpr std::uint64_t connect_patience_ns = 120'000'000'000;
 constexpr std::uint64_t connect_look_ns = 5'000'000;
-
-// "key version checksum filler": whole, of that key and version, or it is not.
-std::string value_for(std::string_view key, std::uint64_t version, std::size_t size_bytes) {
-  std::string value = fmt::format("{} {} ", key, version);
-  Random filler(version);
-  while (value.size() + 8 < size_bytes) {
-    value += static_cast<char>('a' + filler.below(26));
-  }
-  return value + fmt::format("{:08x}", crc32c(as_bytes(value)));
-}
-
-std::optional<std::uint64_t> version_in(std::string_view key, std::string_view value) {
-  if (value.size() < key.size() + 10 || !value.starts_with(key) || value[key.size()] != ' ') {
-    return std::nullopt;
-  }
-  const std::string_view body = value.substr(0, value.size() - 8);
-  if (value.substr(body.size()) != fmt::format("{:08x}", crc32c(as_bytes(body)))) {
-    return std::nullopt;
-  }
-  return std::stoull(std::string(body.substr(key.size() + 1)));
-}
 
 }  // namespace
 
@@ -110,7 +89,7 @@ Task<Result<std::optional<std::uint64_t>>> KillLives::read(kv::StoreClient& stor
     co_return size.status();
   }
   const std::optional<std::uint64_t> version =
-      version_in(key.name, std::string_view(value).substr(0, *size));
+      stamp_of(key.name, std::string_view(value).substr(0, *size));
   if (!version) {
     co_return Status(Code::damaged, fmt::format("{} has a torn value, or another key's", key.name));
   }
@@ -229,7 +208,7 @@ Task<bool> KillLives::step(kv::StoreClient& store, Key& key, Random& random) {
     step.version = ++key.versions;
     step.persistent = dice < 60;
     std::string value =
-        value_for(key.name, step.version, 40 + random.below(options_.longest_value_bytes - 40));
+        stamped_value(key.name, step.version, 40 + random.below(options_.longest_value_bytes - 40));
     status = co_await change(store, key, step, std::move(value));
   }
   if (status.code() == Code::damaged) {
