@@ -25,6 +25,9 @@ class Contract : public testing::TestWithParam<WorldKind> {
     if (const auto reason = kind.not_here.find(sentence); reason != kind.not_here.end()) {
       GTEST_SKIP() << sentence << " cannot be tested on " << kind.name << ": " << reason->second;
     }
+    if (!kind.nowhere.empty()) {
+      GTEST_SKIP() << "there is no " << kind.name << " on this machine: " << kind.nowhere;
+    }
     const std::uint64_t seeds = long_run() ? kind.long_seeds : kind.seeds;
     if (seeds == 0) {
       GTEST_SKIP() << kind.name << " depends on no seed: it has no long run";

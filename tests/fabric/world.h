@@ -60,6 +60,7 @@ struct WorldKind {
   std::uint64_t long_seeds = 0;  // and in the long run with so many; 0: not in the long run
   // Sentences that cannot be tested here, and why.
   std::map<std::string, std::string> not_here = {};
+  std::string nowhere = {};  // why this machine cannot have this world at all
 };
 
 // What GoogleTest prints of one.

@@ -3,6 +3,7 @@
 
 #include "tests/fabric/mapped_world.h"
 #include "tests/fabric/ring_world.h"
+#include "tests/fabric/roce_world.h"
 #include "tests/fabric/sim_world.h"
 #include "tests/fabric/world.h"
 
@@ -12,6 +13,18 @@ bool long_run() {
   const char* asked = std::getenv("REMORA_CONTRACT_LONG");
   return asked != nullptr && std::string(asked) == "1";
 }
+
+namespace {
+
+WorldKind roce_kind(const std::string& name, const RoceSetting& setting, std::uint64_t seeds = 1) {
+  WorldKind kind{.name = name,
+                 .make = [setting](std::uint64_t seed) { return make_roce_world(seed, setting); },
+                 .seeds = seeds};
+  kind.nowhere = no_roce_at(setting.address);
+  return kind;
+}
+
+}  // namespace
 
 const std::vector<WorldKind>& all_worlds() {
   static const nic::SimFaults lossy{
@@ -33,6 +46,11 @@ const std::vector<WorldKind>& all_worlds() {
            [](std::uint64_t seed) {
              return make_mapped_world(seed, Platform{.granularity = Granularity::page});
            }},
+      roce_kind("roce", {}),
+      roce_kind("roce_v6", {.address = "::1"}),
+      // Small packets, so that there are many to lose.
+      roce_kind("roce_lossy", {.loss_ppm = 10'000, .mtu_bytes = 1024}, 4),
+      roce_kind("roce_v6_lossy", {.address = "::1", .loss_ppm = 10'000, .mtu_bytes = 256}, 2),
   };
   return worlds;
 }
