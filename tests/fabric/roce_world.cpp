@@ -12,6 +12,8 @@ namespace remora::fabric::contract {
 
 namespace {
 
+using Enter = void (TwoNetworks::*)(const std::function<void()>&) const;
+
 nic::RoceWireOptions options_of(const RoceSetting& setting, std::uint64_t seed) {
   return {.local = {nic::parse_address(setting.address).value(), 0},
           .mtu_bytes = setting.mtu_bytes,
@@ -19,18 +21,29 @@ nic::RoceWireOptions options_of(const RoceSetting& setting, std::uint64_t seed) 
           .loss_seed = seed};
 }
 
-std::unique_ptr<nic::RoceWire> make_roce(const RoceSetting& setting, std::uint64_t seed) {
-  Result<std::unique_ptr<nic::RoceWire>> wire = nic::RoceWire::create(options_of(setting, seed));
-  EXPECT_TRUE(wire.ok()) << wire.status().message();
-  return std::move(wire).value();
+std::unique_ptr<nic::RoceWire> make_roce(RoceSetting setting, std::uint64_t seed, bool near) {
+  std::unique_ptr<nic::RoceWire> made;
+  const auto make = [&] {
+    Result<std::unique_ptr<nic::RoceWire>> wire = nic::RoceWire::create(options_of(setting, seed));
+    EXPECT_TRUE(wire.ok()) << wire.status().message();
+    made = std::move(wire).value();
+  };
+  if (setting.networks == nullptr) {
+    make();
+    return made;
+  }
+  setting.address = near ? TwoNetworks::near_address : TwoNetworks::far_address;
+  const Enter enter = near ? &TwoNetworks::in_near : &TwoNetworks::in_far;
+  (setting.networks.get()->*enter)(make);
+  return made;
 }
 
 class RoceWorld final : public World {
  public:
   RoceWorld(std::uint64_t seed, const RoceSetting& setting)
-      : loses_(setting.loss_ppm != 0),
-        near_wire_(make_roce(setting, 2 * seed)),
-        far_wire_(make_roce(setting, 2 * seed + 1)),
+      : loses_(setting.loss_ppm != 0 || setting.is_rough),
+        near_wire_(make_roce(setting, 2 * seed, true)),
+        far_wire_(make_roce(setting, 2 * seed + 1, false)),
         target_(make_far_memory(seed)) {
     introduce(*near_wire_, *far_wire_);
     introduce(*far_wire_, *near_wire_);
