@@ -91,7 +91,7 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   NicBenchOptions& options = arguments->options;
   command
       ->add_option("--wire", options.wire,
-                   "ring or mapped (two processes, measured) or sim (modelled)")
+                   "ring, mapped or roce (two processes, measured) or sim (modelled)")
       ->capture_default_str();
   command->add_option("--op", options.operation, list_of_operations())->capture_default_str();
   command->add_option("--size", arguments->size,

@@ -11,9 +11,11 @@
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/nic_bench/roce_target.h"
 #include "cli/nic_bench/side.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/nic/wire/roce/roce_wire.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
@@ -65,6 +67,17 @@ Result<DeviceAttributes> mapped_attributes() {
   }
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, (*wire)->wire(), dma);
+  return nic.attributes();
+}
+
+Result<DeviceAttributes> roce_attributes() {
+  PollLoop loop;
+  Result<std::unique_ptr<fabric::nic::RoceWire>> wire = loopback_roce_wire();
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  fabric::nic::PlainDma dma;
+  const fabric::nic::Nic nic(loop, **wire, dma);
   return nic.attributes();
 }
 
@@ -124,12 +137,13 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
 }
 
 int info(const std::string& wire, const std::string& profile, bool json) {
-  if (wire != "ring" && wire != "mapped" && wire != "sim") {
-    return fail(
-        Status(Code::invalid_argument, "unknown wire '" + wire + "'; choose ring, mapped or sim"));
+  if (wire != "ring" && wire != "mapped" && wire != "roce" && wire != "sim") {
+    return fail(Status(Code::invalid_argument,
+                       "unknown wire '" + wire + "'; choose ring, mapped, roce or sim"));
   }
   Result<DeviceAttributes> device = wire == "ring"     ? ring_attributes()
                                     : wire == "mapped" ? mapped_attributes()
+                                    : wire == "roce"   ? roce_attributes()
                                                        : sim_attributes(profile);
   if (!device.ok()) {
     return fail(device.status());
@@ -155,7 +169,8 @@ void add_nic_command(CLI::App& app, int& exit_status) {
   nic->require_subcommand(1);
   CLI::App* command = nic->add_subcommand("info", "The device, what it can do, and how");
   const auto arguments = std::make_shared<NicArguments>();
-  command->add_option("--wire", arguments->wire, "ring, mapped or sim")->capture_default_str();
+  command->add_option("--wire", arguments->wire, "ring, mapped, roce or sim")
+      ->capture_default_str();
   command->add_option("--profile", arguments->profile, "NIC of the simulated world, or a path")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Print JSON");

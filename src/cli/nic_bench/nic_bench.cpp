@@ -5,6 +5,7 @@
 
 #include "cli/nic_bench/initiator.h"
 #include "cli/nic_bench/ring_target.h"
+#include "cli/nic_bench/roce_target.h"
 #include "cli/nic_bench/side.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
@@ -103,21 +104,8 @@ Result<NicBenchReport> run_sim(const NicBenchOptions& options) {
 }
 
 // A trial run tells how many operations take about a second.
-Result<NicBenchReport> run_host(const NicBenchOptions& options) {
-  const bool mapped = options.wire == "mapped";
-  Result<std::unique_ptr<RingTarget>> target =
-      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
-  if (!target.ok()) {
-    return target.status();
-  }
-  PollLoop loop;
-  RingClient client(loop, mapped);
-  Result<std::unique_ptr<Side>> side =
-      client.connect((*target)->path(), initiator_bytes(options), options.depth);
-  if (!side.ok()) {
-    return side.status();
-  }
-  Initiator initiator(loop, **side, options);
+Result<NicBenchReport> measure(PollLoop& loop, Side& side, const NicBenchOptions& options) {
+  Initiator initiator(loop, side, options);
   auto timing = std::make_unique<Timing>();
   std::uint64_t operations = options.operations;
   if (operations == 0) {
@@ -132,9 +120,41 @@ Result<NicBenchReport> run_host(const NicBenchOptions& options) {
     return status;
   }
   NicBenchReport report = report_of(options, *timing, false);
-  report.requests_short_cut = (*side)->counters().requests_short_cut;
-  report.requests_by_wire = (*side)->counters().requests_by_wire;
+  report.requests_short_cut = side.counters().requests_short_cut;
+  report.requests_by_wire = side.counters().requests_by_wire;
   return report;
+}
+
+Result<NicBenchReport> run_roce(const NicBenchOptions& options) {
+  Result<std::unique_ptr<RoceTarget>> target =
+      RoceTarget::start(target_bytes, options.size_bytes, options.depth);
+  if (!target.ok()) {
+    return target.status();
+  }
+  PollLoop loop;
+  Result<std::unique_ptr<Side>> side =
+      (*target)->connect(loop, initiator_bytes(options), options.depth);
+  if (!side.ok()) {
+    return side.status();
+  }
+  return measure(loop, **side, options);
+}
+
+Result<NicBenchReport> run_host(const NicBenchOptions& options) {
+  const bool mapped = options.wire == "mapped";
+  Result<std::unique_ptr<RingTarget>> target =
+      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
+  if (!target.ok()) {
+    return target.status();
+  }
+  PollLoop loop;
+  RingClient client(loop, mapped);
+  Result<std::unique_ptr<Side>> side =
+      client.connect((*target)->path(), initiator_bytes(options), options.depth);
+  if (!side.ok()) {
+    return side.status();
+  }
+  return measure(loop, **side, options);
 }
 
 }  // namespace
@@ -149,9 +169,12 @@ Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
   if (options.wire == "ring" || options.wire == "mapped") {
     return run_host(options);
   }
-  return Status(
-      Code::invalid_argument,
-      "unknown wire '" + options.wire + "'; choose ring or mapped (measured) or sim (modelled)");
+  if (options.wire == "roce") {
+    return run_roce(options);
+  }
+  return Status(Code::invalid_argument,
+                "unknown wire '" + options.wire +
+                    "'; choose ring, mapped or roce (measured) or sim (modelled)");
 }
 
 }  // namespace remora::cli

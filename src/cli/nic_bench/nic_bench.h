@@ -11,7 +11,7 @@
 namespace remora::cli {
 
 struct NicBenchOptions {
-  std::string wire = "ring";  // ring, mapped, sim
+  std::string wire = "ring";  // ring, mapped, roce, sim
   std::string operation = "write";
   std::uint64_t size_bytes = 64;
   std::uint64_t depth = 1;       // requests in flight
