@@ -1,4 +1,4 @@
-// remora nic info: the device, what it can do, and how.
+// remora nic: info, the device, what it can do, and how; pingpong.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +13,7 @@
 #include "cli/json_output.h"
 #include "cli/nic_bench/roce_target.h"
 #include "cli/nic_bench/side.h"
+#include "cli/nic_pingpong/command.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
@@ -177,6 +178,7 @@ void add_nic_command(CLI::App& app, int& exit_status) {
   command->callback([arguments, &exit_status] {
     exit_status = info(arguments->wire, arguments->profile, arguments->json);
   });
+  add_pingpong_command(*nic, exit_status);
 }
 
 }  // namespace remora::cli

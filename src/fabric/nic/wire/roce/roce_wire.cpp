@@ -15,7 +15,6 @@ namespace {
 
 using roce_limits::icrc_bytes;
 
-constexpr std::size_t smallest_packet_bytes = 12;
 constexpr std::uint32_t million = 1'000'000;
 
 // The smallest and the largest payload of one packet, and all powers of two between.
@@ -86,10 +85,6 @@ RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32
 
 // --- Links ---
 
-bool RoceWire::has_odd_icrc(const Link& link, ConstBytes packet) {
-  return link.peer.rxe_flush_icrc && packet[0] == static_cast<std::byte>(PacketOpcode::flush);
-}
-
 LinkId RoceWire::id_of(std::uint32_t slot) const {
   return links_[slot].generation << roce_limits::slot_bits | slot;
 }
@@ -132,7 +127,7 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
   unused->peer = peer;
   unused->address = socket_address(peer.endpoint);
   unused->out = icrc_.path(local(), peer.endpoint);
-  unused->in = icrc_.path(peer.endpoint, local());
+  unused->in = {icrc_.path(peer.endpoint, local()), peer.rxe_flush_icrc};
   unused->in_port = peer.endpoint.port;
   by_endpoint_.emplace(peer.endpoint, slot);
   sender_known_ = false;
@@ -213,7 +208,7 @@ void RoceWire::commit() {
 std::uint32_t RoceWire::icrc_of(const Link& link, ConstBytes packet,
                                 std::uint16_t identification) const {
   const std::uint32_t icrc = icrc_.of(link.out, packet, identification);
-  return has_odd_icrc(link, packet) ? Icrc::twice(icrc, packet) : icrc;
+  return has_odd_icrc(link.peer.rxe_flush_icrc, packet) ? Icrc::twice(icrc, packet) : icrc;
 }
 
 void RoceWire::flush() {
@@ -277,15 +272,13 @@ std::size_t RoceWire::poll(PacketSink& sink, std::size_t budget) {
   if (!rest_.empty() || receive_some()) {
     const LinkId from = id_of(sender_);
     while (!rest_.empty() && taken < budget) {
-      const std::size_t size = std::min(rest_segment_bytes_, rest_.size());
-      const ConstBytes datagram = rest_.first(size);
-      rest_ = rest_.subspan(size);
+      const std::uint16_t guess = numbers_segments_ ? rest_.taken() : std::uint16_t{0};
+      const ConstBytes datagram = rest_.take();
       ++taken;
-      if (is_good(datagram, numbers_segments_ ? rest_index_ : std::uint16_t{0})) [[likely]] {
+      if (is_good(datagram, guess)) [[likely]] {
         ++counters_.packets_received;
-        sink.receive(from, datagram.first(size - icrc_bytes));
+        sink.receive(from, datagram.first(datagram.size() - icrc_bytes));
       }
-      ++rest_index_;
     }
   }
   if (!ending_.empty()) [[unlikely]] {
@@ -314,14 +307,12 @@ bool RoceWire::receive_some() {
     ++counters_.malformed;
     return false;
   }
+  const Datagrams datagrams(arrived.bytes, arrived.segment_bytes);
   if (!find_sender(arrived.from)) [[unlikely]] {
-    counters_.from_strangers +=
-        (arrived.bytes.size() + arrived.segment_bytes - 1) / arrived.segment_bytes;
+    counters_.from_strangers += datagrams.count();
     return false;
   }
-  rest_ = arrived.bytes;
-  rest_segment_bytes_ = arrived.segment_bytes;
-  rest_index_ = 0;
+  rest_ = datagrams;
   return true;
 }
 
@@ -342,31 +333,24 @@ bool RoceWire::find_sender(const IpEndpoint& from) {
   sender_known_ = true;
   Link& link = links_[sender_];
   if (link.in_port != from.port) {
-    link.in = icrc_.path(from, local());
+    link.in.path = icrc_.path(from, local());
     link.in_port = from.port;
   }
   return true;
 }
 
 bool RoceWire::is_good(ConstBytes datagram, std::uint16_t guess) {
-  if (datagram.size() < smallest_packet_bytes + icrc_bytes ||
-      datagram.size() > largest_packet_bytes_ + icrc_bytes || datagram.size() % 4 != 0)
-      [[unlikely]] {
-    ++counters_.malformed;
-    return false;
-  }
   if (loss_ppm_ != 0 && loss_.chance(loss_ppm_, million)) [[unlikely]] {
     ++counters_.lost_on_purpose;
     return false;
   }
-  const ConstBytes packet = datagram.first(datagram.size() - icrc_bytes);
-  const auto icrc = load<std::uint32_t>(packet.data() + packet.size());
-  const Link& link = links_[sender_];
-  const bool matches = has_odd_icrc(link, packet)
-                           ? icrc_.matches_twice(link.in, packet, icrc, guess)
-                           : icrc_.matches(link.in, packet, icrc, guess);
-  counters_.bad_icrc += matches ? 0 : 1;
-  return matches;
+  const Verdict verdict =
+      judge_datagram(icrc_, largest_packet_bytes_, links_[sender_].in, datagram, guess);
+  if (verdict == Verdict::packet) [[likely]] {
+    return true;
+  }
+  ++(verdict == Verdict::malformed ? counters_.malformed : counters_.bad_icrc);
+  return false;
 }
 
 }  // namespace remora::fabric::nic

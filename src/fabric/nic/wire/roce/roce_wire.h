@@ -32,6 +32,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "fabric/nic/wire.h"
+#include "fabric/nic/wire/roce/datagram.h"
 #include "fabric/nic/wire/roce/icrc.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
@@ -112,7 +113,7 @@ class RoceWire final : public Wire {
     RocePeer peer;
     SocketAddress address;
     Icrc::Path out = 0;
-    Icrc::Path in = 0;
+    Origin in;
     std::uint16_t in_port = 0;  // that `in` is for
   };
   struct EndpointHash {
@@ -136,7 +137,6 @@ class RoceWire final : public Wire {
   bool send_singly();
   void end_batch();
   std::uint32_t icrc_of(const Link& link, ConstBytes packet, std::uint16_t identification) const;
-  static bool has_odd_icrc(const Link& link, ConstBytes packet);
 
   bool receive_some();
   bool find_sender(const IpEndpoint& from);
@@ -163,9 +163,7 @@ class RoceWire final : public Wire {
 
   // Receiving: what the last call brought and was not handed over.
   std::vector<std::byte> in_;
-  ConstBytes rest_;
-  std::size_t rest_segment_bytes_ = 0;
-  std::uint16_t rest_index_ = 0;
+  Datagrams rest_;
   std::uint32_t sender_ = 0;
   IpEndpoint sender_endpoint_;
   bool sender_known_ = false;
