@@ -100,8 +100,9 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<BenchNicArguments>();
   NicBenchOptions& options = arguments->options;
   command
-      ->add_option("--wire", options.wire,
-                   "ring, mapped or verbs[:DEVICE] (two processes, measured) or sim (modelled)")
+      ->add_option(
+          "--wire", options.wire,
+          "ring, mapped, roce or verbs[:DEVICE] (two processes, measured) or sim (modelled)")
       ->capture_default_str();
   command->add_option("--listen", options.listen,
                       "verbs: be the target for one initiator that comes to this ADDRESS:PORT");

@@ -1,4 +1,4 @@
-// remora nic info: the device, what it can do, and how.
+// remora nic: info, the device, what it can do, and how; pingpong.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -11,9 +11,12 @@
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/nic_bench/roce_target.h"
 #include "cli/nic_bench/side.h"
+#include "cli/nic_pingpong/command.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/nic/wire/roce/roce_wire.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
@@ -68,6 +71,17 @@ Result<DeviceAttributes> mapped_attributes() {
   }
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, (*wire)->wire(), dma);
+  return nic.attributes();
+}
+
+Result<DeviceAttributes> roce_attributes() {
+  PollLoop loop;
+  Result<std::unique_ptr<fabric::nic::RoceWire>> wire = loopback_roce_wire();
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  fabric::nic::PlainDma dma;
+  const fabric::nic::Nic nic(loop, **wire, dma);
   return nic.attributes();
 }
 
@@ -151,14 +165,15 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
 
 int info(const std::string& wire, const std::string& profile, bool json) {
   const auto verbs = fabric::verbs::parse_wire(wire);
-  if (wire != "ring" && wire != "mapped" && wire != "sim" && !verbs) {
+  if (wire != "ring" && wire != "mapped" && wire != "roce" && wire != "sim" && !verbs) {
     return fail(Status(Code::invalid_argument, "unknown wire '" + wire +
-                                                   "'; choose ring, mapped, sim or "
+                                                   "'; choose ring, mapped, roce, sim or "
                                                    "verbs[:DEVICE]"));
   }
   Result<DeviceAttributes> device = verbs              ? verbs_attributes(*verbs)
                                     : wire == "ring"   ? ring_attributes()
                                     : wire == "mapped" ? mapped_attributes()
+                                    : wire == "roce"   ? roce_attributes()
                                                        : sim_attributes(profile);
   if (!device.ok()) {
     return fail(device.status());
@@ -185,7 +200,7 @@ void add_nic_command(CLI::App& app, int& exit_status) {
   nic->require_subcommand(1);
   CLI::App* command = nic->add_subcommand("info", "The device, what it can do, and how");
   const auto arguments = std::make_shared<NicArguments>();
-  command->add_option("--wire", arguments->wire, "ring, mapped, sim or verbs[:DEVICE]")
+  command->add_option("--wire", arguments->wire, "ring, mapped, roce, sim or verbs[:DEVICE]")
       ->capture_default_str();
   command->add_option("--profile", arguments->profile, "NIC of the simulated world, or a path")
       ->capture_default_str();
@@ -193,6 +208,7 @@ void add_nic_command(CLI::App& app, int& exit_status) {
   command->callback([arguments, &exit_status] {
     exit_status = info(arguments->wire, arguments->profile, arguments->json);
   });
+  add_pingpong_command(*nic, exit_status);
 }
 
 }  // namespace remora::cli

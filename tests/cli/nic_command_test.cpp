@@ -11,7 +11,7 @@ constexpr const char* operations[] = {"read",      "write",        "send",  "wri
 
 class BenchNic : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(wires, BenchNic, testing::Values("ring", "mapped", "sim"),
+INSTANTIATE_TEST_SUITE_P(wires, BenchNic, testing::Values("ring", "mapped", "roce", "sim"),
                          [](const testing::TestParamInfo<const char*>& param) {
                            return std::string(param.param);
                          });
@@ -66,7 +66,7 @@ TEST(BenchNicUsage, wrong_choices_are_refused_with_what_would_be_right) {
 }
 
 TEST(NicInfo, tells_the_device_and_how_it_does_things) {
-  for (const char* wire : {"ring", "mapped", "sim"}) {
+  for (const char* wire : {"ring", "mapped", "roce", "sim"}) {
     const Outcome text = remora_command({"nic", "info", "--wire", wire});
     EXPECT_EQ(text.exit_status, kept) << text.err;
     EXPECT_THAT(text.out, HasSubstr("capabilities"));
@@ -78,7 +78,7 @@ TEST(NicInfo, tells_the_device_and_how_it_does_things) {
     }
   }
   expect_refusal(remora_command({"nic", "info", "--wire", "pigeon"}), usage,
-                 "choose ring, mapped, sim or verbs");
+                 "choose ring, mapped, roce, sim or verbs");
 }
 
 // With a device this is one more wire; without, the refusal says how to get one.

@@ -23,7 +23,7 @@ class Contract : public testing::TestWithParam<WorldKind> {
   void run(const std::string& sentence) {
     const WorldKind& kind = GetParam();
     if (!kind.absent.empty()) {
-      GTEST_SKIP() << kind.name << ": " << kind.absent;
+      GTEST_SKIP() << "there is no " << kind.name << " on this machine: " << kind.absent;
     }
     if (const auto reason = kind.not_here.find(sentence); reason != kind.not_here.end()) {
       GTEST_SKIP() << sentence << " cannot be tested on " << kind.name << ": " << reason->second;

@@ -3,6 +3,7 @@
 
 #include "tests/fabric/mapped_world.h"
 #include "tests/fabric/ring_world.h"
+#include "tests/fabric/roce_world.h"
 #include "tests/fabric/sim_world.h"
 #include "tests/fabric/world.h"
 
@@ -12,6 +13,33 @@ bool long_run() {
   const char* asked = std::getenv("REMORA_CONTRACT_LONG");
   return asked != nullptr && std::string(asked) == "1";
 }
+
+namespace {
+
+WorldKind roce_kind(const std::string& name, const RoceSetting& setting, std::uint64_t seeds = 1) {
+  WorldKind kind{.name = name,
+                 .make = [setting](std::uint64_t seed) { return make_roce_world(seed, setting); },
+                 .seeds = seeds};
+  kind.absent = no_roce_at(setting.address);
+  return kind;
+}
+
+// Two networks of this machine, which live as long as the program. Why there are none is what the
+// skipped tests say.
+WorldKind cable_kind(const std::string& name, const std::string& shaping) {
+  Result<std::unique_ptr<TwoNetworks>> networks = TwoNetworks::create(shaping);
+  if (!networks.ok()) {
+    WorldKind kind{.name = name, .make = {}};
+    kind.absent = networks.status().message();
+    return kind;
+  }
+  RoceSetting setting{.is_rough = !shaping.empty()};
+  setting.networks = std::move(networks).value();
+  return {.name = name,
+          .make = [setting](std::uint64_t seed) { return make_roce_world(seed, setting); }};
+}
+
+}  // namespace
 
 const std::vector<WorldKind>& all_worlds() {
   static const nic::SimFaults lossy{
@@ -33,6 +61,16 @@ const std::vector<WorldKind>& all_worlds() {
            [](std::uint64_t seed) {
              return make_mapped_world(seed, Platform{.granularity = Granularity::page});
            }},
+      roce_kind("roce", {}),
+      roce_kind("roce_v6", {.address = "::1"}),
+      // Small packets, so that there are many to lose.
+      roce_kind("roce_lossy", {.loss_ppm = 10'000, .mtu_bytes = 1024}, 4),
+      roce_kind("roce_v6_lossy", {.address = "::1", .loss_ppm = 10'000, .mtu_bytes = 256}, 2),
+      // Between two networks: a good cable, one that loses 1 % by chance, one that loses what is
+      // more than it can carry.
+      cable_kind("roce_cable", ""),
+      cable_kind("roce_netem", "netem loss 1%"),
+      cable_kind("roce_narrow", "tbf rate 400mbit burst 16kb limit 20kb"),
   };
   return worlds;
 }

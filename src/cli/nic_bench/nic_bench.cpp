@@ -5,6 +5,7 @@
 
 #include "cli/nic_bench/initiator.h"
 #include "cli/nic_bench/ring_target.h"
+#include "cli/nic_bench/roce_target.h"
 #include "cli/nic_bench/side.h"
 #include "cli/nic_bench/verbs_peer.h"
 #include "fabric/nic/wire/sim/profile.h"
@@ -125,23 +126,6 @@ Result<NicBenchReport> measure(PollLoop& loop, Side& side, const NicBenchOptions
   return report;
 }
 
-Result<NicBenchReport> run_host(const NicBenchOptions& options) {
-  const bool mapped = options.wire == "mapped";
-  Result<std::unique_ptr<RingTarget>> target =
-      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
-  if (!target.ok()) {
-    return target.status();
-  }
-  PollLoop loop;
-  RingClient client(loop, mapped);
-  Result<std::unique_ptr<Side>> side =
-      client.connect((*target)->path(), initiator_bytes(options), options.depth);
-  if (!side.ok()) {
-    return side.status();
-  }
-  return measure(loop, **side, options);
-}
-
 // An initiator that waits looks at its completions, and does nothing else.
 class Busy final : public Poller {
  public:
@@ -173,6 +157,38 @@ Result<NicBenchReport> run_verbs(const NicBenchOptions& options) {
   return report;
 }
 
+Result<NicBenchReport> run_roce(const NicBenchOptions& options) {
+  Result<std::unique_ptr<RoceTarget>> target =
+      RoceTarget::start(target_bytes, options.size_bytes, options.depth);
+  if (!target.ok()) {
+    return target.status();
+  }
+  PollLoop loop;
+  Result<std::unique_ptr<Side>> side =
+      (*target)->connect(loop, initiator_bytes(options), options.depth);
+  if (!side.ok()) {
+    return side.status();
+  }
+  return measure(loop, **side, options);
+}
+
+Result<NicBenchReport> run_host(const NicBenchOptions& options) {
+  const bool mapped = options.wire == "mapped";
+  Result<std::unique_ptr<RingTarget>> target =
+      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
+  if (!target.ok()) {
+    return target.status();
+  }
+  PollLoop loop;
+  RingClient client(loop, mapped);
+  Result<std::unique_ptr<Side>> side =
+      client.connect((*target)->path(), initiator_bytes(options), options.depth);
+  if (!side.ok()) {
+    return side.status();
+  }
+  return measure(loop, **side, options);
+}
+
 }  // namespace
 
 bool is_verbs(const std::string& wire) {
@@ -193,12 +209,15 @@ Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
   if (options.wire == "ring" || options.wire == "mapped") {
     return run_host(options);
   }
+  if (options.wire == "roce") {
+    return run_roce(options);
+  }
   if (is_verbs(options.wire)) {
     return run_verbs(options);
   }
   return Status(Code::invalid_argument,
                 "unknown wire '" + options.wire +
-                    "'; choose ring, mapped or verbs[:DEVICE] (measured) or sim (modelled)");
+                    "'; choose ring, mapped, roce or verbs[:DEVICE] (measured) or sim (modelled)");
 }
 
 }  // namespace remora::cli

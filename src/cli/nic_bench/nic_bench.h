@@ -11,7 +11,7 @@
 namespace remora::cli {
 
 struct NicBenchOptions {
-  std::string wire = "ring";  // ring, mapped, sim, or verbs with or without a device's name
+  std::string wire = "ring";  // ring, mapped, roce, sim, or verbs with or without a device's name
   std::string operation = "write";
   std::uint64_t size_bytes = 64;
   std::uint64_t depth = 1;       // requests in flight

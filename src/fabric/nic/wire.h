@@ -51,6 +51,10 @@ class Wire {
   // Every packet arrives, once and in order, as long as the link is up: no retransmission timer is
   // needed, only link_down.
   virtual bool lossless() const = 0;
+  // The packets that one queue pair may have on their way, those of answers that it has asked for
+  // included, on wires that lose what finds no room at the receiver; fewer after a loss. 0: this
+  // wire has no such bound.
+  virtual std::uint32_t window_packets() const { return 0; }
 
   // The link to a peer, or nothing when this wire cannot reach it now.
   virtual std::optional<LinkId> link_to(const Gid& peer) const = 0;

@@ -25,8 +25,10 @@ inline constexpr std::uint32_t message_bytes = 1U << 30;
 
 // Requester: packets that nobody acknowledged yet, and packets between two requests for an
 // acknowledgement.
-inline constexpr std::int32_t unacknowledged_packets = 128;
+inline constexpr std::uint32_t unacknowledged_packets = 128;
 inline constexpr std::uint32_t packets_per_acknowledgement = 64;
+// How small losses make the window.
+inline constexpr std::uint32_t smallest_window_packets = 4;
 // How often a request is repeated on end because of rnr_retry 7.
 inline constexpr std::uint8_t retry_for_ever = 7;
 

@@ -29,6 +29,7 @@ void Requester::start(PacketSequence first) {
   posted_ = oldest_ = next_ = newest_ = first;
   cursor_ = queue_.head();
   reads_ = unasked_ = 0;
+  window_.start();
   retries_ = rnr_retries_ = 0;
   went_back_ = peer_gone_ = failed_ = held_ = heard_ = false;
   running_ = true;
@@ -67,6 +68,7 @@ bool Requester::acknowledge_before(PacketSequence sequence) {
 }
 
 void Requester::progressed(PacketSequence oldest) {
+  window_.acknowledged(static_cast<std::uint32_t>(psn_distance(oldest_, oldest)));
   oldest_ = oldest;
   if (psn_distance(next_, oldest_) > 0) {
     next_ = oldest_;
@@ -81,7 +83,6 @@ void Requester::progressed(PacketSequence oldest) {
 
 void Requester::complete_front(std::uint32_t size_bytes) {
   const SendEntry& entry = queue_.front();
-  reads_ -= entry.is_answered() ? 1U : 0U;
   if (entry.signalled) {
     connection_.send_completions->push({.id = entry.id,
                                         .status = WorkStatus::success,
@@ -114,13 +115,13 @@ void Requester::handle_acknowledge(const Packet& packet) {
   const std::uint8_t kind = packet.syndrome & kind_mask;
   const bool positive = kind == kind_acknowledge;
   if (!acknowledge_before(positive ? psn_add(packet.sequence, 1) : packet.sequence)) {
-    go_back_once();
+    lost_something_once();
   } else if (positive) {
     return;
   } else if (kind == syndrome_rnr) {
     wait_for_receive(packet.syndrome & code_mask);
   } else if (packet.syndrome == syndrome_nak_sequence) {
-    go_back();
+    lost_something();
   } else {
     fail_front(status_of(packet.syndrome));
   }
@@ -154,7 +155,7 @@ void Requester::handle_response(const Packet& packet, ConstBytes payload) {
     return;  // a duplicate, or nothing that was asked for
   }
   if (!acknowledge_before(packet.sequence)) {
-    go_back_once();
+    lost_something_once();
     return;
   }
   const SendEntry& entry = queue_.front();
@@ -168,6 +169,8 @@ void Requester::handle_response(const Packet& packet, ConstBytes payload) {
     return;
   }
   const PacketSequence behind = psn_add(packet.sequence, 1);
+  const auto index = static_cast<std::uint32_t>(psn_distance(entry.first, packet.sequence));
+  reads_ -= index + 1 == part_end(entry, index) ? 1U : 0U;
   if (behind == entry.end()) {
     engine_.dma.place_all(connection_.number);
     complete_front(entry.brings_bytes() ? entry.size_bytes : 0);
@@ -183,7 +186,8 @@ bool Requester::take_read(const SendEntry& entry, const Packet& packet, ConstByt
   const std::uint64_t offset = std::uint64_t{index} * engine_.mtu_bytes;
   const std::uint64_t expected = last ? entry.size_bytes - offset : engine_.mtu_bytes;
   const bool ends = packet.opcode == read_response_last || packet.opcode == read_response_only;
-  if (ends != last || packet.opcode == atomic_acknowledge || payload.size() != expected) {
+  if (ends != (index + 1 == part_end(entry, index)) || packet.opcode == atomic_acknowledge ||
+      payload.size() != expected) {
     fail_front(WorkStatus::bad_response);
     return false;
   }
@@ -222,10 +226,15 @@ void Requester::go_back() {
   cursor_ = queue_.head();
 }
 
+void Requester::lost_something() {
+  window_.lost();
+  go_back();
+}
+
 // Of many packets that show one loss, the first is enough.
-void Requester::go_back_once() {
+void Requester::lost_something_once() {
   if (!went_back_) {
-    go_back();
+    lost_something();
     went_back_ = true;
   }
 }
@@ -279,7 +288,7 @@ void Requester::timed_out() {
   }
   ++retries_;
   went_back_ = false;
-  go_back();
+  lost_something();
   deadline_ns_ = now + connection_.options.timeout_ns;
   engine_.runtime.arm(timeout_, deadline_ns_);
 }

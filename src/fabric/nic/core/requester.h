@@ -16,6 +16,7 @@
 #include "fabric/nic/core/engine.h"
 #include "fabric/nic/core/pieces.h"
 #include "fabric/nic/core/send_queue.h"
+#include "fabric/nic/core/send_window.h"
 #include "runtime/timer.h"
 
 namespace remora::fabric::nic {
@@ -39,6 +40,7 @@ class Requester {
         connection_(connection),
         engine_(connection.engine),
         queue_(queue),
+        window_(connection.engine.wire.window_packets()),
         timeout_(*this),
         pause_(*this) {}
   Requester(const Requester&) = delete;
@@ -100,6 +102,7 @@ class Requester {
 
   // Sending.
   bool may_begin(SendEntry& entry);
+  bool may_ask(const SendEntry& entry) const;
   WorkStatus check(const SendEntry& entry);
   enum class Sent : std::uint8_t { yes, no_room, refused };
   Sent send_one(SendEntry& entry);
@@ -119,7 +122,9 @@ class Requester {
 
   // Losses.
   void go_back();
-  void go_back_once();
+  void lost_something();
+  void lost_something_once();
+  std::uint32_t part_end(const SendEntry& entry, std::uint32_t index) const;
   void watch_time();
   void watch_peer();
   void look_for_peer();
@@ -129,13 +134,14 @@ class Requester {
   Connection& connection_;
   Engine& engine_;
   SendQueue& queue_;
+  SendWindow window_;
 
   PacketSequence posted_ = 0;  // behind all that is posted
   PacketSequence oldest_ = 0;
   PacketSequence next_ = 0;
   PacketSequence newest_ = 0;
   std::uint32_t cursor_ = 0;   // the entry that next_ belongs to
-  std::uint32_t reads_ = 0;    // sent and not answered: READs, atomics, FLUSHes
+  std::uint32_t reads_ = 0;    // sent and not answered: READs (or parts), atomics, FLUSHes
   std::uint32_t unasked_ = 0;  // packets since an acknowledgement was asked for
 
   std::uint8_t retries_ = 0;

@@ -50,8 +50,11 @@ bool Requester::transmit() {
     watch_peer();
   }
   while (running_ && cursor_ != queue_.tail() && !pause_.armed() &&
-         psn_distance(oldest_, next_) < limits::unacknowledged_packets) {
+         psn_distance(oldest_, next_) < window_.packets()) {
     SendEntry& entry = queue_.at(cursor_);
+    if (next_ == newest_ && next_ != entry.first && !may_ask(entry)) {
+      return false;
+    }
     if (entry.failure == WorkStatus::success && next_ == newest_ && next_ == entry.first &&
         !may_begin(entry)) {
       return false;
@@ -79,11 +82,16 @@ bool Requester::may_begin(SendEntry& entry) {
   if (entry.fence && reads_ != 0) {
     return false;
   }
-  if (entry.is_answered() && reads_ >= connection_.options.reads_in_flight) {
+  if (!may_ask(entry)) {
     return false;
   }
   entry.failure = check(entry);
   return true;
+}
+
+// Whether the peer has room to remember one more request of this kind.
+bool Requester::may_ask(const SendEntry& entry) const {
+  return !entry.is_answered() || reads_ < connection_.options.reads_in_flight;
 }
 
 WorkStatus Requester::check(const SendEntry& entry) {
@@ -143,6 +151,14 @@ Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std
   return Sent::yes;
 }
 
+// Where the part of a READ ends that this packet of its answer belongs to; see SendWindow. Counted
+// from the first packet, and always the same, so that what is asked for again is what the peer
+// remembers. Everything else is one part.
+std::uint32_t Requester::part_end(const SendEntry& entry, std::uint32_t index) const {
+  const std::uint32_t part = window_.read_packets();
+  return part == 0 ? entry.packets : std::min(entry.packets, (index / part + 1) * part);
+}
+
 // Requests that are answered by a response take one packet. A READ that was answered in part asks
 // for the rest.
 Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
@@ -150,10 +166,14 @@ Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
   packet.address = entry.remote.address + offset;
   packet.key = entry.remote.key;
   packet.acknowledge_request = true;
+  const auto index = static_cast<std::uint32_t>(psn_distance(entry.first, next_));
+  const std::uint32_t end = part_end(entry, index);
   switch (entry.opcode) {
     case Opcode::read:
       packet.opcode = PacketOpcode::read_request;
-      packet.length = static_cast<std::uint32_t>(entry.size_bytes - offset);
+      packet.length = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(entry.size_bytes, std::uint64_t{end} * engine_.mtu_bytes) -
+          offset);
       break;
     case Opcode::compare_swap:
       packet.opcode = PacketOpcode::compare_swap;
@@ -184,9 +204,8 @@ Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
     store(payload.data(), entry.operand);
   }
   unasked_ = 0;
-  const auto index = static_cast<std::uint32_t>(psn_distance(entry.first, next_));
   reads_ += next_ == newest_ ? 1U : 0U;
-  advance(entry, entry.packets - index);
+  advance(entry, end - index);
   return Sent::yes;
 }
 

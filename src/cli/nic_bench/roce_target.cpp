@@ -1,0 +1,132 @@
+#include "cli/nic_bench/roce_target.h"
+
+#include <fmt/core.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "runtime/poll_loop.h"
+
+namespace remora::cli {
+
+using fabric::nic::IpEndpoint;
+using fabric::nic::RoceWire;
+
+namespace {
+
+// Travels as it is between two processes of one program.
+struct RoceIntroduction {
+  Introduction side;
+  IpEndpoint endpoint;
+};
+
+Status exchange(int socket, const RoceIntroduction& own, RoceIntroduction& peer) {
+  constexpr auto size = static_cast<ssize_t>(sizeof own);
+  if (send(socket, &own, sizeof own, MSG_NOSIGNAL) != size ||
+      recv(socket, &peer, sizeof peer, MSG_WAITALL) != size) {
+    return Status(Code::io_error, "the other process of the benchmark is gone");
+  }
+  return Status();
+}
+
+Status introduce(int socket, RoceWire& wire, Side& side) {
+  RoceIntroduction peer;
+  REMORA_TRY(exchange(socket, {side.introduction(), wire.local()}, peer));
+  const auto link = wire.add_link({.endpoint = peer.endpoint, .gid = peer.side.queue_pair.gid});
+  if (!link.ok()) {
+    return link.status();
+  }
+  REMORA_TRY(side.connect(peer.side));
+  // Neither begins before both are connected.
+  RoceIntroduction ignored;
+  return exchange(socket, {}, ignored);
+}
+
+Status serve_roce(int socket, std::uint64_t memory_bytes, std::uint64_t size_bytes,
+                  std::uint64_t depth) {
+  PollLoop loop;
+  Result<std::unique_ptr<RoceWire>> wire = loopback_roce_wire();
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  Result<std::unique_ptr<Side>> side =
+      Side::create(loop, **wire, memory_bytes, depth, fabric::nic::Keys::from_system());
+  if (!side.ok()) {
+    return side.status();
+  }
+  Replenisher replenisher(loop, **side, size_bytes, depth);
+  REMORA_TRY(introduce(socket, **wire, **side));
+  for (;;) {  // until it is killed
+    loop.turn();
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RoceWire>> loopback_roce_wire() {
+  Result<fabric::Gid> address = fabric::nic::parse_address("127.0.0.1");
+  if (!address.ok()) {
+    return address.status();
+  }
+  return RoceWire::create({.local = {*address, 0}});
+}
+
+Result<std::unique_ptr<RoceTarget>> RoceTarget::start(std::uint64_t memory_bytes,
+                                                      std::uint64_t size_bytes,
+                                                      std::uint64_t depth) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return os_failure("cannot make a pair of sockets", errno);
+  }
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) {
+    const int error = errno;
+    close(sockets[0]);
+    close(sockets[1]);
+    return os_failure("cannot start the target process", error);
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(sockets[0]);
+    if (getppid() != parent) {
+      _exit(1);
+    }
+    const Status status = serve_roce(sockets[1], memory_bytes, size_bytes, depth);
+    fmt::print(stderr, "remora: the target process: {}\n", status.message());
+    _exit(1);
+  }
+  close(sockets[1]);
+  return std::unique_ptr<RoceTarget>(new RoceTarget(child, sockets[0]));
+}
+
+RoceTarget::~RoceTarget() {
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+  close(socket_);
+}
+
+Result<std::unique_ptr<Side>> RoceTarget::connect(Runtime& runtime, std::uint64_t memory_bytes,
+                                                  std::uint64_t depth) {
+  Result<std::unique_ptr<RoceWire>> wire = loopback_roce_wire();
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  wire_ = std::move(wire).value();
+  Result<std::unique_ptr<Side>> side =
+      Side::create(runtime, *wire_, memory_bytes, depth, fabric::nic::Keys::from_system());
+  if (!side.ok()) {
+    return side.status();
+  }
+  if (Status status = introduce(socket_, *wire_, **side); !status.ok()) {
+    return status;
+  }
+  return side;
+}
+
+}  // namespace remora::cli

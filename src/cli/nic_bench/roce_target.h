@@ -1,0 +1,44 @@
+// The two processes of the benchmark on the roce wire, both on loopback: a child that is the
+// target, and the side that reaches it. The child ends when it is told to, or with its parent.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "base/result.h"
+#include "cli/nic_bench/side.h"
+#include "fabric/nic/wire/roce/roce_wire.h"
+#include "runtime/runtime.h"
+
+namespace remora::cli {
+
+// Both on addresses and ports of loopback that are free.
+Result<std::unique_ptr<fabric::nic::RoceWire>> loopback_roce_wire();
+
+class RoceTarget {
+ public:
+  // Starts the child, which waits for the peer's introduction.
+  static Result<std::unique_ptr<RoceTarget>> start(std::uint64_t memory_bytes,
+                                                   std::uint64_t size_bytes, std::uint64_t depth);
+  RoceTarget(const RoceTarget&) = delete;
+  RoceTarget& operator=(const RoceTarget&) = delete;
+  // Ends the child.
+  ~RoceTarget();
+
+  // Introduces both sides to each other and gives this one. It must go before the target, and the
+  // wire is the target's to keep.
+  Result<std::unique_ptr<Side>> connect(Runtime& runtime, std::uint64_t memory_bytes,
+                                        std::uint64_t depth);
+  pid_t process() const { return child_; }
+  const fabric::nic::RoceWire& wire() const { return *wire_; }
+
+ private:
+  RoceTarget(pid_t child, int socket) : child_(child), socket_(socket) {}
+
+  const pid_t child_;
+  const int socket_;
+  std::unique_ptr<fabric::nic::RoceWire> wire_;
+};
+
+}  // namespace remora::cli

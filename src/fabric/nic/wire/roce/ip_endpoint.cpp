@@ -1,0 +1,180 @@
+#include "fabric/nic/wire/roce/ip_endpoint.h"
+
+#include <arpa/inet.h>
+#include <fmt/core.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "fabric/nic/wire.h"
+#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/roce/roce_limits.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+constexpr std::size_t v4_at = 12;
+constexpr std::array<std::uint8_t, v4_at> v4_prefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+bool is_mapped_v4(const Gid& address) {
+  return std::equal(v4_prefix.begin(), v4_prefix.end(), address.begin());
+}
+
+Gid mapped_v4(const in_addr& from) {
+  Gid gid{};
+  std::copy(v4_prefix.begin(), v4_prefix.end(), gid.begin());
+  std::memcpy(gid.data() + v4_at, &from, sizeof from);
+  return gid;
+}
+
+// Whether the interface's network holds the address. Only loopback answers to all of its network.
+bool answers_to(const ifaddrs& entry, const Gid& wanted) {
+  if (entry.ifa_addr == nullptr) {
+    return false;
+  }
+  sockaddr_storage storage{};
+  const int family = entry.ifa_addr->sa_family;
+  if (family != AF_INET && family != AF_INET6) {
+    return false;
+  }
+  std::memcpy(&storage, entry.ifa_addr,
+              family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+  const Gid own = endpoint_of(storage).address;
+  if (own == wanted) {
+    return true;
+  }
+  const bool is_loopback = (entry.ifa_flags & IFF_LOOPBACK) != 0;
+  return is_loopback && family == AF_INET && is_mapped_v4(wanted) && wanted[v4_at] == 127;
+}
+
+Result<std::uint32_t> mtu_of(const char* interface_name) {
+  const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  ifreq request{};
+  std::strncpy(request.ifr_name, interface_name, IFNAMSIZ - 1);
+  if (!socket.open() || ioctl(socket.number(), SIOCGIFMTU, &request) != 0) {
+    return os_failure(fmt::format("cannot ask for the MTU of {}", interface_name), errno);
+  }
+  return static_cast<std::uint32_t>(request.ifr_mtu);
+}
+
+}  // namespace
+
+bool IpEndpoint::is_v4() const {
+  return is_mapped_v4(address);
+}
+
+bool IpEndpoint::is_any() const {
+  const auto begin = address.begin() + (is_v4() ? v4_at : 0);
+  return std::all_of(begin, address.end(), [](std::uint8_t byte) { return byte == 0; });
+}
+
+Result<Gid> parse_address(std::string_view text) {
+  const std::string copy(text);
+  in_addr v4{};
+  if (inet_pton(AF_INET, copy.c_str(), &v4) == 1) {
+    return mapped_v4(v4);
+  }
+  Gid gid{};
+  if (inet_pton(AF_INET6, copy.c_str(), gid.data()) == 1) {
+    return gid;
+  }
+  return Status(Code::invalid_argument,
+                fmt::format("'{}' is no IP address; give one such as 192.0.2.7 or fd00::7", text));
+}
+
+std::string address_text(const Gid& address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  const bool v4 = is_mapped_v4(address);
+  inet_ntop(v4 ? AF_INET : AF_INET6, address.data() + (v4 ? v4_at : 0), text, sizeof text);
+  return text;
+}
+
+std::string to_string(const IpEndpoint& endpoint) {
+  const std::string address = address_text(endpoint.address);
+  return endpoint.is_v4() ? fmt::format("{}:{}", address, endpoint.port)
+                          : fmt::format("[{}]:{}", address, endpoint.port);
+}
+
+SocketAddress socket_address(const IpEndpoint& endpoint) {
+  SocketAddress out{};
+  if (endpoint.is_v4()) {
+    sockaddr_in v4{};
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(endpoint.port);
+    std::memcpy(&v4.sin_addr, endpoint.address.data() + v4_at, sizeof v4.sin_addr);
+    std::memcpy(&out.storage, &v4, sizeof v4);
+    out.size_bytes = sizeof v4;
+  } else {
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(endpoint.port);
+    std::memcpy(&v6.sin6_addr, endpoint.address.data(), sizeof v6.sin6_addr);
+    std::memcpy(&out.storage, &v6, sizeof v6);
+    out.size_bytes = sizeof v6;
+  }
+  return out;
+}
+
+IpEndpoint endpoint_of(const sockaddr_storage& storage) {
+  IpEndpoint endpoint;
+  if (storage.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &storage, sizeof v4);
+    endpoint.address = mapped_v4(v4.sin_addr);
+    endpoint.port = ntohs(v4.sin_port);
+  } else if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &storage, sizeof v6);
+    std::memcpy(endpoint.address.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
+    endpoint.port = ntohs(v6.sin6_port);
+  }
+  return endpoint;
+}
+
+std::uint32_t roce_mtu(std::uint32_t interface_mtu_bytes) {
+  constexpr std::uint32_t ip_and_udp = 40 + 8;
+  constexpr std::uint32_t around = ip_and_udp + max_header_bytes + roce_limits::icrc_bytes;
+  for (std::uint32_t mtu = roce_limits::mtu_bytes_max; mtu >= roce_limits::mtu_bytes_min;
+       mtu /= 2) {
+    if (interface_mtu_bytes >= mtu + around) {
+      return mtu;
+    }
+  }
+  return 0;
+}
+
+Result<std::uint32_t> path_mtu_of(const Gid& address) {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) {
+    return os_failure("cannot list the network interfaces", errno);
+  }
+  std::string name;
+  for (const ifaddrs* entry = list; entry != nullptr && name.empty(); entry = entry->ifa_next) {
+    if (answers_to(*entry, address)) {
+      name = entry->ifa_name;
+    }
+  }
+  freeifaddrs(list);
+  if (name.empty()) {
+    return Status(Code::not_found,
+                  fmt::format("no network interface of this machine has the address "
+                              "{}; `ip address` lists those that there are",
+                              address_text(address)));
+  }
+  Result<std::uint32_t> interface_mtu = mtu_of(name.c_str());
+  if (!interface_mtu.ok()) {
+    return interface_mtu.status();
+  }
+  const std::uint32_t mtu = roce_mtu(*interface_mtu);
+  if (mtu == 0) {
+    return Status(Code::unsupported, fmt::format("the MTU of {}, {} bytes, is too small for RoCE",
+                                                 name, *interface_mtu));
+  }
+  return mtu;
+}
+
+}  // namespace remora::fabric::nic

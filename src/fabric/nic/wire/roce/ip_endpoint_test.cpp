@@ -1,0 +1,55 @@
+#include "fabric/nic/wire/roce/ip_endpoint.h"
+
+#include <gtest/gtest.h>
+
+namespace remora::fabric::nic {
+namespace {
+
+TEST(IpEndpoint, is_written_as_people_do) {
+  const IpEndpoint v4{parse_address("192.0.2.7").value(), 4791};
+  EXPECT_TRUE(v4.is_v4());
+  EXPECT_EQ(to_string(v4), "192.0.2.7:4791");
+  const IpEndpoint v6{parse_address("fd00::7").value(), 80};
+  EXPECT_FALSE(v6.is_v4());
+  EXPECT_EQ(to_string(v6), "[fd00::7]:80");
+  EXPECT_EQ(parse_address("::ffff:192.0.2.7").value(), v4.address);
+}
+
+TEST(IpEndpoint, refuses_what_is_no_address) {
+  for (const char* text : {"", "localhost", "1.2.3", "1.2.3.4.5", "fe80::g", "1.2.3.4:5"}) {
+    const Result<Gid> parsed = parse_address(text);
+    EXPECT_EQ(parsed.code(), Code::invalid_argument) << text;
+  }
+}
+
+TEST(IpEndpoint, survives_the_way_through_the_system) {
+  for (const char* text : {"127.0.0.1", "fd00::12"}) {
+    const IpEndpoint endpoint{parse_address(text).value(), 1234};
+    EXPECT_EQ(endpoint_of(socket_address(endpoint).storage), endpoint);
+  }
+}
+
+TEST(IpEndpoint, knows_any_address) {
+  EXPECT_TRUE((IpEndpoint{parse_address("0.0.0.0").value(), 1}).is_any());
+  EXPECT_TRUE((IpEndpoint{parse_address("::").value(), 1}).is_any());
+  EXPECT_FALSE((IpEndpoint{parse_address("::1").value(), 1}).is_any());
+  EXPECT_FALSE((IpEndpoint{parse_address("10.0.0.0").value(), 1}).is_any());
+}
+
+TEST(PathMtu, is_the_largest_that_the_interface_carries) {
+  EXPECT_EQ(roce_mtu(65'536), 4096u);
+  EXPECT_EQ(roce_mtu(9000), 4096u);
+  EXPECT_EQ(roce_mtu(4200), 2048u);
+  EXPECT_EQ(roce_mtu(1500), 1024u);
+  EXPECT_EQ(roce_mtu(576), 256u);
+  EXPECT_EQ(roce_mtu(300), 0u);
+}
+
+TEST(PathMtu, is_that_of_the_interface_with_the_address) {
+  EXPECT_EQ(path_mtu_of(parse_address("127.0.0.1").value()).value(), 4096u);
+  EXPECT_EQ(path_mtu_of(parse_address("127.9.8.7").value()).value(), 4096u);
+  EXPECT_EQ(path_mtu_of(parse_address("192.0.2.7").value()).code(), Code::not_found);
+}
+
+}  // namespace
+}  // namespace remora::fabric::nic

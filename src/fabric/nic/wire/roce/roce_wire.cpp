@@ -1,0 +1,356 @@
+#include "fabric/nic/wire/roce/roce_wire.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/hash.h"
+#include "fabric/nic/packet/packet.h"
+#include "runtime/system_random.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+using roce_limits::icrc_bytes;
+
+constexpr std::uint32_t million = 1'000'000;
+
+// The smallest and the largest payload of one packet, and all powers of two between.
+bool is_mtu(std::uint32_t bytes) {
+  return std::has_single_bit(bytes) && bytes >= roce_limits::mtu_bytes_min &&
+         bytes <= roce_limits::mtu_bytes_max;
+}
+
+std::uint32_t window_of(std::uint32_t buffer_bytes, std::uint32_t mtu_bytes) {
+  return std::clamp(buffer_bytes / roce_limits::buffer_parts / mtu_bytes,
+                    roce_limits::window_packets_min, roce_limits::window_packets_max);
+}
+
+}  // namespace
+
+std::size_t RoceWire::EndpointHash::operator()(const IpEndpoint& endpoint) const {
+  const auto* at = reinterpret_cast<const std::byte*>(endpoint.address.data());
+  return mix(load<std::uint64_t>(at) ^ mix(load<std::uint64_t>(at + 8) ^ mix(endpoint.port)));
+}
+
+Result<std::unique_ptr<RoceWire>> RoceWire::create(const RoceWireOptions& options) {
+  if (options.local.is_any()) {
+    return Status(Code::invalid_argument,
+                  "a RoCE device needs one address of this machine, since it is part of every "
+                  "checksum; give one instead of " +
+                      address_text(options.local.address));
+  }
+  Result<std::uint32_t> by_interface = path_mtu_of(options.local.address);
+  if (!by_interface.ok()) {
+    return by_interface.status();
+  }
+  const std::uint32_t mtu_bytes = options.mtu_bytes == 0 ? *by_interface : options.mtu_bytes;
+  if (!is_mtu(mtu_bytes)) {
+    return Status(Code::invalid_argument, "a RoCE MTU is 256, 512, 1024, 2048 or 4096 bytes");
+  }
+  if (mtu_bytes > *by_interface) {
+    return Status(Code::invalid_argument,
+                  fmt::format("the interface of {} carries a RoCE MTU of at most {} bytes",
+                              address_text(options.local.address), *by_interface));
+  }
+  Result<UdpSocket> socket = UdpSocket::open(options.local);
+  if (!socket.ok()) {
+    return socket.status();
+  }
+  return std::unique_ptr<RoceWire>(new RoceWire(std::move(socket).value(), options, mtu_bytes));
+}
+
+RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32_t mtu_bytes)
+    : socket_(std::move(socket)),
+      mtu_bytes_(mtu_bytes),
+      window_packets_(window_of(socket_.receive_buffer_bytes(), mtu_bytes)),
+      largest_packet_bytes_(mtu_bytes + max_header_bytes),
+      icrc_(socket_.local().is_v4() ? Icrc::Family::v4 : Icrc::Family::v6, largest_packet_bytes_),
+      numbers_segments_(socket_.local().is_v4()),
+      links_(std::min(options.max_links, roce_limits::links_max)),
+      out_(roce_limits::batch_bytes),
+      in_(roce_limits::receive_bytes),
+      loss_ppm_(options.loss_ppm),
+      loss_(options.loss_seed) {
+  by_endpoint_.reserve(links_.size());
+  ending_.reserve(links_.size());
+  if (socket_.local().port == roce_limits::udp_port) {
+    gid_ = socket_.local().address;
+  } else {
+    fill_random(std::as_writable_bytes(std::span(gid_)));
+  }
+}
+
+// --- Links ---
+
+LinkId RoceWire::id_of(std::uint32_t slot) const {
+  return links_[slot].generation << roce_limits::slot_bits | slot;
+}
+
+const RoceWire::Link* RoceWire::find(LinkId link) const {
+  const std::uint32_t slot = link & (roce_limits::links_max - 1);
+  return slot < links_.size() && links_[slot].up && id_of(slot) == link ? &links_[slot] : nullptr;
+}
+
+const RocePeer* RoceWire::peer(LinkId link) const {
+  const Link* found = find(link);
+  return found == nullptr ? nullptr : &found->peer;
+}
+
+std::optional<LinkId> RoceWire::link_to(const Gid& peer) const {
+  for (const auto& [endpoint, slot] : by_endpoint_) {
+    if (links_[slot].peer.gid == peer) {
+      return id_of(slot);
+    }
+  }
+  return {};
+}
+
+Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
+  if (peer.endpoint.is_v4() != local().is_v4() || peer.endpoint.is_any() ||
+      peer.endpoint.port == 0) {
+    return Status(Code::invalid_argument,
+                  fmt::format("a device at {} cannot reach {}; both need an address of one family",
+                              to_string(local()), to_string(peer.endpoint)));
+  }
+  if (by_endpoint_.contains(peer.endpoint) || link_to(peer.gid)) {
+    return Status(Code::in_use, "there is a link to " + to_string(peer.endpoint) + " already");
+  }
+  const auto unused = std::ranges::find_if(links_, [](const Link& link) { return !link.up; });
+  if (unused == links_.end()) {
+    return Status(Code::no_space, fmt::format("all {} links are in use", links_.size()));
+  }
+  const auto slot = static_cast<std::uint32_t>(unused - links_.begin());
+  unused->up = true;
+  unused->peer = peer;
+  unused->address = socket_address(peer.endpoint);
+  unused->out = icrc_.path(local(), peer.endpoint);
+  unused->in = {icrc_.path(peer.endpoint, local()), peer.rxe_flush_icrc};
+  unused->in_port = peer.endpoint.port;
+  by_endpoint_.emplace(peer.endpoint, slot);
+  sender_known_ = false;
+  return id_of(slot);
+}
+
+void RoceWire::cut_off(LinkId link) {
+  const Link* found = find(link);
+  if (found == nullptr) {
+    return;
+  }
+  const auto slot = static_cast<std::uint32_t>(found - links_.data());
+  if (batch_.packets != 0 && batch_.link == slot) {
+    end_batch();
+  }
+  by_endpoint_.erase(found->peer.endpoint);
+  links_[slot].up = false;
+  ++links_[slot].generation;
+  if (sender_ == slot) {
+    rest_ = {};
+  }
+  sender_known_ = false;
+  reserved_bytes_ = 0;
+  ending_.push_back(link);
+}
+
+void RoceWire::give_back(PacketSink& sink) {
+  for (const LinkId link : ending_) {
+    sink.link_down(link);
+  }
+  ending_.clear();
+}
+
+// --- Sending ---
+
+// Whether the batch can take one more datagram of this size.
+bool RoceWire::takes(std::uint32_t slot, std::size_t datagram_bytes) const {
+  return batch_.packets == 0 ||
+         (segments_ && !batch_.closed && batch_.link == slot &&
+          datagram_bytes <= batch_.segment_bytes && batch_.packets < roce_limits::batch_packets &&
+          batch_.bytes + datagram_bytes <= out_.size());
+}
+
+Bytes RoceWire::reserve(LinkId link, std::size_t size_bytes) {
+  reserved_bytes_ = 0;
+  const Link* found = find(link);
+  if (found == nullptr || size_bytes > largest_packet_bytes_) [[unlikely]] {
+    return {};
+  }
+  const auto slot = static_cast<std::uint32_t>(found - links_.data());
+  const std::size_t datagram_bytes = size_bytes + icrc_bytes;
+  if (!takes(slot, datagram_bytes) && !send_batch()) [[unlikely]] {
+    return {};
+  }
+  batch_.link = slot;
+  reserved_bytes_ = datagram_bytes;
+  return Bytes(out_).subspan(batch_.bytes, size_bytes);
+}
+
+void RoceWire::commit() {
+  const std::size_t datagram_bytes = std::exchange(reserved_bytes_, 0);
+  if (datagram_bytes == 0) [[unlikely]] {
+    return;
+  }
+  const Link& link = links_[batch_.link];
+  const Bytes packet = Bytes(out_).subspan(batch_.bytes, datagram_bytes - icrc_bytes);
+  const auto identification =
+      static_cast<std::uint16_t>(numbers_segments_ ? batch_.packets : std::size_t{0});
+  store(packet.data() + packet.size(), icrc_of(link, packet, identification));
+  if (batch_.packets == 0) {
+    batch_.segment_bytes = datagram_bytes;
+  }
+  batch_.closed = datagram_bytes < batch_.segment_bytes;
+  batch_.bytes += datagram_bytes;
+  ++batch_.packets;
+}
+
+std::uint32_t RoceWire::icrc_of(const Link& link, ConstBytes packet,
+                                std::uint16_t identification) const {
+  const std::uint32_t icrc = icrc_.of(link.out, packet, identification);
+  return has_odd_icrc(link.peer.rxe_flush_icrc, packet) ? Icrc::twice(icrc, packet) : icrc;
+}
+
+void RoceWire::flush() {
+  send_batch();
+}
+
+// True when the batch is empty now. One that the socket has no room for stays.
+bool RoceWire::send_batch() {
+  if (batch_.packets == 0) {
+    return true;
+  }
+  if (!segments_ && batch_.packets > 1) {
+    return send_singly();
+  }
+  if (!muted_) [[likely]] {
+    ++counters_.calls_sent;
+    const UdpSocket::Sent sent = socket_.send(
+        links_[batch_.link].address, ConstBytes(out_).first(batch_.bytes), batch_.segment_bytes);
+    if (sent == UdpSocket::Sent::later) [[unlikely]] {
+      return false;
+    }
+    if (sent == UdpSocket::Sent::not_segments) [[unlikely]] {
+      segments_ = false;
+      return send_singly();
+    }
+    counters_.packets_sent += sent == UdpSocket::Sent::yes ? batch_.packets : 0;
+    counters_.send_failures += sent == UdpSocket::Sent::lost ? batch_.packets : 0;
+  }
+  end_batch();
+  return true;
+}
+
+// The rest of a batch that was made for one call, a datagram at a time: each has identification 0
+// then. What the socket has no room for is lost.
+bool RoceWire::send_singly() {
+  const Link& link = links_[batch_.link];
+  for (Bytes left = Bytes(out_).first(batch_.bytes); !left.empty();) {
+    const std::size_t size = std::min(left.size(), batch_.segment_bytes);
+    const Bytes packet = left.first(size - icrc_bytes);
+    store(packet.data() + packet.size(), icrc_of(link, packet, 0));
+    ++counters_.calls_sent;
+    const bool sent = socket_.send(link.address, left.first(size), size) == UdpSocket::Sent::yes;
+    ++(sent ? counters_.packets_sent : counters_.send_failures);
+    left = left.subspan(size);
+  }
+  end_batch();
+  return true;
+}
+
+void RoceWire::end_batch() {
+  batch_ = {};
+}
+
+// --- Receiving ---
+
+std::size_t RoceWire::poll(PacketSink& sink, std::size_t budget) {
+  if (batch_.packets != 0) {
+    send_batch();  // what was posted since: it need not wait for what has come
+  }
+  std::size_t taken = 0;
+  if (!rest_.empty() || receive_some()) {
+    const LinkId from = id_of(sender_);
+    while (!rest_.empty() && taken < budget) {
+      const std::uint16_t guess = numbers_segments_ ? rest_.taken() : std::uint16_t{0};
+      const ConstBytes datagram = rest_.take();
+      ++taken;
+      if (is_good(datagram, guess)) [[likely]] {
+        ++counters_.packets_received;
+        sink.receive(from, datagram.first(datagram.size() - icrc_bytes));
+      }
+    }
+  }
+  if (!ending_.empty()) [[unlikely]] {
+    give_back(sink);
+  }
+  return taken;
+}
+
+// One call: more of them would keep waiting whom this one brings.
+bool RoceWire::receive_some() {
+  if (empty_polls_ >= roce_limits::polls_until_idle &&
+      ++empty_polls_ % roce_limits::polls_per_idle_look != 0) {
+    return false;
+  }
+  UdpSocket::Arrived arrived;
+  ++counters_.calls_received;
+  if (!socket_.receive(in_, arrived)) {
+    empty_polls_ += empty_polls_ < roce_limits::polls_until_idle ? 1 : 0;
+    return false;
+  }
+  empty_polls_ = 0;
+  if (muted_) [[unlikely]] {
+    return false;
+  }
+  if (arrived.bytes.empty() || arrived.segment_bytes == 0) [[unlikely]] {
+    ++counters_.malformed;
+    return false;
+  }
+  const Datagrams datagrams(arrived.bytes, arrived.segment_bytes);
+  if (!find_sender(arrived.from)) [[unlikely]] {
+    counters_.from_strangers += datagrams.count();
+    return false;
+  }
+  rest_ = datagrams;
+  return true;
+}
+
+bool RoceWire::find_sender(const IpEndpoint& from) {
+  if (sender_known_ && from == sender_endpoint_) [[likely]] {
+    return true;
+  }
+  sender_known_ = false;
+  auto found = by_endpoint_.find(from);
+  if (found == by_endpoint_.end()) {
+    found = by_endpoint_.find({from.address, roce_limits::udp_port});
+  }
+  if (found == by_endpoint_.end()) {
+    return false;
+  }
+  sender_ = found->second;
+  sender_endpoint_ = from;
+  sender_known_ = true;
+  Link& link = links_[sender_];
+  if (link.in_port != from.port) {
+    link.in.path = icrc_.path(from, local());
+    link.in_port = from.port;
+  }
+  return true;
+}
+
+bool RoceWire::is_good(ConstBytes datagram, std::uint16_t guess) {
+  if (loss_ppm_ != 0 && loss_.chance(loss_ppm_, million)) [[unlikely]] {
+    ++counters_.lost_on_purpose;
+    return false;
+  }
+  const Verdict verdict =
+      judge_datagram(icrc_, largest_packet_bytes_, links_[sender_].in, datagram, guess);
+  if (verdict == Verdict::packet) [[likely]] {
+    return true;
+  }
+  ++(verdict == Verdict::malformed ? counters_.malformed : counters_.bad_icrc);
+  return false;
+}
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,178 @@
+// RoceWire: the wire between machines. Packets are exactly those of RoCEv2, in UDP datagrams with
+// their invariant checksum, so the peer may be another Remora, Linux's rxe or a real NIC.
+//
+// Endpoints. One socket serves the device: all packets leave from the port where it listens, 4791
+// unless told otherwise. (The standard has a source port for each queue pair, so that switches
+// spread them; it means nothing to the receiver, and one socket lets one call send the packets of
+// many.) A link is the address and port of a peer. A datagram belongs to the link whose address and
+// port it came from; failing that, to the link at that address and port 4791, since others choose
+// their source ports as they like. All else is dropped and counted.
+//
+// Names. A device at port 4791 has its IP address for a gid, as RoCE has it. One at another port
+// has 16 bytes of chance: an address would not tell the devices of one machine apart.
+//
+// Loss. Datagrams get lost, twice, out of order: the NIC deals with that. Its window is bounded so
+// that what one queue pair has on the way fits into the receiver's socket (window_packets).
+//
+// Trust. Whoever can send from a peer's address can send packets in its name, as with every RoCE
+// device: queue pair numbers, sequence numbers and keys are all that a stranger has to guess.
+// cut_off ends a link here; the peer finds out when nobody answers.
+//
+// One thread, that of the loop. Nothing blocks; nothing allocates but links that come up.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "fabric/nic/wire.h"
+#include "fabric/nic/wire/roce/datagram.h"
+#include "fabric/nic/wire/roce/icrc.h"
+#include "fabric/nic/wire/roce/ip_endpoint.h"
+#include "fabric/nic/wire/roce/roce_limits.h"
+#include "fabric/nic/wire/roce/udp_socket.h"
+
+namespace remora::fabric::nic {
+
+struct RoceWireOptions {
+  IpEndpoint local = {};        // port 0 takes one that is free
+  std::uint32_t mtu_bytes = 0;  // 256, 512, 1024, 2048 or 4096; 0: by the interface
+  std::uint32_t max_links = roce_limits::links;
+  // For tests: so many of a million packets that come are taken for lost, by this seed.
+  std::uint32_t loss_ppm = 0;
+  std::uint64_t loss_seed = 1;
+};
+
+struct RocePeer {
+  IpEndpoint endpoint;
+  Gid gid{};
+  // Linux's rxe takes the headers of a FLUSH twice into its checksum (seen in 6.12).
+  bool rxe_flush_icrc = false;
+};
+
+// What the wire did, counted since it was made.
+struct RoceCounters {
+  std::uint64_t calls_sent = 0;  // system calls
+  std::uint64_t calls_received = 0;
+  std::uint64_t packets_sent = 0;
+  std::uint64_t packets_received = 0;  // handed to the NIC
+  std::uint64_t send_failures = 0;     // packets that the system refused
+  std::uint64_t from_strangers = 0;    // dropped: of no link
+  std::uint64_t malformed = 0;         // dropped: no size that a packet has
+  std::uint64_t bad_icrc = 0;          // dropped
+  std::uint64_t lost_on_purpose = 0;   // dropped: see loss_ppm
+};
+
+class RoceWire final : public Wire {
+ public:
+  // The address must be one of this machine's.
+  static Result<std::unique_ptr<RoceWire>> create(const RoceWireOptions& options);
+
+  // A link to that peer, from now on; nothing is sent. in_use when there is one to that endpoint or
+  // gid already, invalid_argument when its address is of the other family.
+  Result<LinkId> add_link(const RocePeer& peer);
+  // The peer at the standard port of this address.
+  Result<LinkId> add_link(const Gid& address) {
+    return add_link({.endpoint = {address, roce_limits::udp_port}, .gid = address});
+  }
+
+  const IpEndpoint& local() const { return socket_.local(); }
+  // Who is at the other end, while the link is up.
+  const RocePeer* peer(LinkId link) const;
+  std::size_t links() const { return by_endpoint_.size(); }
+  const RoceCounters& counters() const { return counters_; }
+  // No packet passes in either direction while it is mute; for tests.
+  void mute(bool muted) { muted_ = muted; }
+
+  const char* name() const override { return "roce"; }
+  Gid gid() const override { return gid_; }
+  std::uint32_t mtu_bytes() const override { return mtu_bytes_; }
+  bool lossless() const override { return false; }
+  std::uint32_t window_packets() const override { return window_packets_; }
+  std::optional<LinkId> link_to(const Gid& peer) const override;
+  Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  void commit() override;
+  void flush() override;
+  std::size_t poll(PacketSink& sink, std::size_t budget) override;
+  int wake_fd() const override { return socket_.descriptor(); }
+  bool arm_wake() override { return rest_.empty() && batch_.packets == 0 && ending_.empty(); }
+  bool wants_spin() const override { return !by_endpoint_.empty(); }
+  void charge(Cost, std::uint64_t) override {}
+  void cut_off(LinkId link) override;
+
+ private:
+  struct Link {
+    bool up = false;
+    std::uint32_t generation = 1;
+    RocePeer peer;
+    SocketAddress address;
+    Icrc::Path out = 0;
+    Origin in;
+    std::uint16_t in_port = 0;  // that `in` is for
+  };
+  struct EndpointHash {
+    std::size_t operator()(const IpEndpoint& endpoint) const;
+  };
+  // Packets of one link that leave in one call: all of the first one's size, but the last.
+  struct Batch {
+    std::uint32_t link = 0;
+    std::size_t packets = 0;
+    std::size_t bytes = 0;
+    std::size_t segment_bytes = 0;
+    bool closed = false;  // the last one is shorter
+  };
+
+  RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32_t mtu_bytes);
+
+  LinkId id_of(std::uint32_t slot) const;
+  const Link* find(LinkId link) const;
+  bool takes(std::uint32_t slot, std::size_t datagram_bytes) const;
+  bool send_batch();
+  bool send_singly();
+  void end_batch();
+  std::uint32_t icrc_of(const Link& link, ConstBytes packet, std::uint16_t identification) const;
+
+  bool receive_some();
+  bool find_sender(const IpEndpoint& from);
+  bool is_good(ConstBytes datagram, std::uint16_t guess);
+  void give_back(PacketSink& sink);
+
+  UdpSocket socket_;
+  const std::uint32_t mtu_bytes_;
+  const std::uint32_t window_packets_;
+  const std::size_t largest_packet_bytes_;
+  const Icrc icrc_;
+  const bool numbers_segments_;  // IPv4: the identification counts
+  Gid gid_{};
+
+  std::vector<Link> links_;
+  std::unordered_map<IpEndpoint, std::uint32_t, EndpointHash> by_endpoint_;
+  std::vector<LinkId> ending_;  // to be told to the sink
+
+  // Sending.
+  std::vector<std::byte> out_;
+  Batch batch_;
+  std::size_t reserved_bytes_ = 0;  // of the open reservation
+  bool segments_ = true;            // the system cuts a large datagram into small ones
+
+  // Receiving: what the last call brought and was not handed over.
+  std::vector<std::byte> in_;
+  Datagrams rest_;
+  std::uint32_t sender_ = 0;
+  IpEndpoint sender_endpoint_;
+  bool sender_known_ = false;
+  std::uint32_t empty_polls_ = 0;
+
+  const std::uint32_t loss_ppm_;
+  Random loss_;
+  bool muted_ = false;
+  RoceCounters counters_;
+};
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,119 @@
+#include "tests/fabric/roce_world.h"
+
+#include <gtest/gtest.h>
+
+#include "fabric/nic/core/nic.h"
+#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/wire/roce/roce_wire.h"
+#include "runtime/poll_loop.h"
+#include "tests/fabric/far_memory.h"
+
+namespace remora::fabric::contract {
+
+namespace {
+
+using Enter = void (TwoNetworks::*)(const std::function<void()>&) const;
+
+nic::RoceWireOptions options_of(const RoceSetting& setting, std::uint64_t seed) {
+  return {.local = {nic::parse_address(setting.address).value(), 0},
+          .mtu_bytes = setting.mtu_bytes,
+          .loss_ppm = setting.loss_ppm,
+          .loss_seed = seed};
+}
+
+std::unique_ptr<nic::RoceWire> make_roce(RoceSetting setting, std::uint64_t seed, bool near) {
+  std::unique_ptr<nic::RoceWire> made;
+  const auto make = [&] {
+    Result<std::unique_ptr<nic::RoceWire>> wire = nic::RoceWire::create(options_of(setting, seed));
+    EXPECT_TRUE(wire.ok()) << wire.status().message();
+    made = std::move(wire).value();
+  };
+  if (setting.networks == nullptr) {
+    make();
+    return made;
+  }
+  setting.address = near ? TwoNetworks::near_address : TwoNetworks::far_address;
+  const Enter enter = near ? &TwoNetworks::in_near : &TwoNetworks::in_far;
+  (setting.networks.get()->*enter)(make);
+  return made;
+}
+
+class RoceWorld final : public World {
+ public:
+  RoceWorld(std::uint64_t seed, const RoceSetting& setting)
+      : loses_(setting.loss_ppm != 0 || setting.is_rough),
+        near_wire_(make_roce(setting, 2 * seed, true)),
+        far_wire_(make_roce(setting, 2 * seed + 1, false)),
+        target_(make_far_memory(seed)) {
+    introduce(*near_wire_, *far_wire_);
+    introduce(*far_wire_, *near_wire_);
+    near_ = std::make_unique<nic::Nic>(loop_, *near_wire_, near_dma_);
+    far_ = std::make_unique<nic::Nic>(loop_, *far_wire_, far_dma_);
+  }
+  ~RoceWorld() override {
+    EXPECT_EQ(near_wire_->counters().bad_icrc + far_wire_->counters().bad_icrc, 0u);
+    EXPECT_EQ(near_wire_->counters().malformed + far_wire_->counters().malformed, 0u);
+  }
+
+  Runtime& runtime() override { return loop_; }
+  Device& near() override { return *near_; }
+  Device& far() override { return *far_; }
+  Region& far_region() override { return target_->region(); }
+  bool survives(std::size_t offset, ConstBytes bytes) override {
+    return target_->survives(offset, bytes);
+  }
+  // With losses, some of the last packets get lost, and time alone tells.
+  ConnectOptions connect_options() const override {
+    return {.timeout_ns = loses_ ? 4'000'000u : 20'000'000u};
+  }
+  bool exact_time() const override { return false; }
+  bool places_late() const override { return false; }
+
+  bool run_until(const std::function<bool()>& holds) override {
+    constexpr std::uint64_t patience_ns = 20'000'000'000;
+    const std::uint64_t end_ns = loop_.after(patience_ns);
+    while (!holds()) {
+      if (loop_.now_ns() > end_ns) {
+        return false;
+      }
+      loop_.turn();
+    }
+    return true;
+  }
+
+  void cut_wire() override {
+    near_wire_->mute(true);
+    far_wire_->mute(true);
+  }
+  void kill_far() override { far_wire_->mute(true); }
+
+ private:
+  static void introduce(nic::RoceWire& to, const nic::RoceWire& peer) {
+    const Result<nic::LinkId> link = to.add_link({.endpoint = peer.local(), .gid = peer.gid()});
+    EXPECT_TRUE(link.ok()) << link.status().message();
+  }
+
+  const bool loses_;
+  PollLoop loop_;
+  std::unique_ptr<nic::RoceWire> near_wire_;
+  std::unique_ptr<nic::RoceWire> far_wire_;
+  std::unique_ptr<FarMemory> target_;
+  nic::PlainDma near_dma_;
+  nic::PlainDma far_dma_;
+  std::unique_ptr<nic::Nic> near_;
+  std::unique_ptr<nic::Nic> far_;
+};
+
+}  // namespace
+
+std::unique_ptr<World> make_roce_world(std::uint64_t seed, const RoceSetting& setting) {
+  return std::make_unique<RoceWorld>(seed, setting);
+}
+
+std::string no_roce_at(const std::string& address) {
+  const Result<std::unique_ptr<nic::RoceWire>> wire =
+      nic::RoceWire::create(options_of({.address = address}, 1));
+  return wire.ok() ? "" : std::string(wire.status().message());
+}
+
+}  // namespace remora::fabric::contract

@@ -1,0 +1,100 @@
+#include "tests/fabric/two_networks.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/check.h"
+
+namespace remora::fabric::contract {
+
+namespace {
+
+// What the command says when it fails.
+Status run_command(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) {
+    return os_failure("cannot run " + command, errno);
+  }
+  std::string said;
+  std::array<char, 256> part;
+  while (std::fgets(part.data(), part.size(), pipe) != nullptr) {
+    said += part.data();
+  }
+  if (pclose(pipe) == 0) {
+    return {};
+  }
+  while (said.ends_with('\n')) {
+    said.pop_back();
+  }
+  return Status(Code::unsupported, fmt::format("`{}` says: {}", command, said));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TwoNetworks>> TwoNetworks::create(const std::string& shaping) {
+  std::unique_ptr<TwoNetworks> networks(new TwoNetworks());
+  const Status status = networks->set_up(shaping);
+  if (networks->home_ >= 0) {
+    REMORA_CHECK(setns(networks->home_, CLONE_NEWNET) == 0, "cannot go back to the own network");
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  return networks;
+}
+
+TwoNetworks::~TwoNetworks() {
+  for (const int descriptor : {home_, near_, far_}) {
+    if (descriptor >= 0) {
+      close(descriptor);
+    }
+  }
+}
+
+Status TwoNetworks::new_network(int& descriptor) const {
+  if (unshare(CLONE_NEWNET) != 0) {
+    return os_failure("cannot make a network namespace (that takes root)", errno);
+  }
+  descriptor = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+  return descriptor >= 0 ? Status() : os_failure("cannot keep a network namespace", errno);
+}
+
+Status TwoNetworks::set_up(const std::string& shaping) {
+  home_ = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+  if (home_ < 0) {
+    return os_failure("cannot tell the own network namespace", errno);
+  }
+  REMORA_TRY(new_network(near_));
+  REMORA_TRY(new_network(far_));
+  REMORA_TRY(run_command("ip link add far type veth peer name near"));
+  REMORA_TRY(run_command(fmt::format("ip link set near netns /proc/{}/fd/{}", getpid(), near_)));
+  const auto finish = [&](const char* device, const char* address) -> Status {
+    REMORA_TRY(run_command(fmt::format("ip address add {}/24 dev {}", address, device)));
+    // The system cuts large datagrams itself then, as for a card that cannot: what the other end
+    // gets are single packets.
+    REMORA_TRY(run_command(fmt::format("ip link set {} gso_max_segs 1", device)));
+    REMORA_TRY(run_command(fmt::format("ip link set {} up", device)));
+    return shaping.empty()
+               ? Status()
+               : run_command(fmt::format("tc qdisc add dev {} root {}", device, shaping));
+  };
+  REMORA_TRY(finish("far", far_address));
+  if (setns(near_, CLONE_NEWNET) != 0) {
+    return os_failure("cannot enter a network namespace", errno);
+  }
+  return finish("near", near_address);
+}
+
+void TwoNetworks::in(int network, const std::function<void()>& what) const {
+  REMORA_CHECK(setns(network, CLONE_NEWNET) == 0, "cannot enter a network namespace");
+  what();
+  REMORA_CHECK(setns(home_, CLONE_NEWNET) == 0, "cannot go back to the own network");
+}
+
+}  // namespace remora::fabric::contract

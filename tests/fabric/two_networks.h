@@ -1,0 +1,41 @@
+// TwoNetworks: two network namespaces of this process with a pair of virtual Ethernet interfaces
+// between them, as two machines on one cable. Needs root and the commands `ip` and `tc`. They are
+// gone with this object, however the process ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace remora::fabric::contract {
+
+class TwoNetworks {
+ public:
+  static constexpr const char* near_address = "10.77.0.1";
+  static constexpr const char* far_address = "10.77.0.2";
+
+  // `shaping` is what `tc qdisc add dev DEVICE root` is told for both ends; nothing if empty. The
+  // failure says what this machine does not permit.
+  static Result<std::unique_ptr<TwoNetworks>> create(const std::string& shaping);
+  TwoNetworks(const TwoNetworks&) = delete;
+  TwoNetworks& operator=(const TwoNetworks&) = delete;
+  ~TwoNetworks();
+
+  // Runs it in that network: sockets that it makes stay there.
+  void in_near(const std::function<void()>& what) const { in(near_, what); }
+  void in_far(const std::function<void()>& what) const { in(far_, what); }
+
+ private:
+  TwoNetworks() = default;
+  void in(int network, const std::function<void()>& what) const;
+  Status set_up(const std::string& shaping);
+  Status new_network(int& descriptor) const;
+
+  int home_ = -1;
+  int near_ = -1;
+  int far_ = -1;
+};
+
+}  // namespace remora::fabric::contract
