@@ -11,8 +11,8 @@
 #include <csignal>
 #include <utility>
 
+#include "base/socket_address.h"
 #include "runtime/poll_loop.h"
-#include "server/listen_address.h"
 
 namespace remora::cli {
 namespace {
@@ -94,7 +94,7 @@ Status set_patience(int socket) {
 
 // The first that comes to the address.
 Result<int> accept_one(const std::string& text) {
-  Result<server::ListenAddress> address = server::parse_listen_address(text);
+  Result<SocketAddress> address = SocketAddress::parse(text);
   if (!address.ok()) {
     return address.status();
   }
@@ -152,7 +152,7 @@ Result<std::unique_ptr<VerbsPeer>> VerbsPeer::start_target(const VerbsBench& ben
 }
 
 Result<std::unique_ptr<VerbsPeer>> VerbsPeer::reach(const std::string& text) {
-  Result<server::ListenAddress> address = server::parse_listen_address(text);
+  Result<SocketAddress> address = SocketAddress::parse(text);
   if (!address.ok()) {
     return address.status();
   }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "fabric/verbs/verbs_device.h"
 #include "kv/store.h"
 #include "server/local_wire.h"
 #include "sim/bench/modelled.h"
