@@ -82,7 +82,7 @@ bool is_answering(std::uint16_t port) {
   const char* const sync = keeping == Keeping::always ? "always" : "everysec";
   ::execlp("redis-server", "redis-server", "--port", number.c_str(), "--bind", "127.0.0.1", "--dir",
            folder.c_str(), "--save", "", "--appendonly", append, "--appendfsync", sync,
-           "--loglevel", "warning", nullptr);
+           "--loglevel", "warning", "--logfile", "redis.log", nullptr);
   std::_Exit(127);
 }
 

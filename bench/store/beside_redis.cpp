@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "bench/measure.h"
@@ -42,9 +45,12 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
     run.pool_path = options.folder + "/ours.pool";
   }
   const bool waits = match.durability == kv::Durability::persistent;
-  run.plan.workload =
-      workload::parse_workload(std::string_view(match.command) == "get" ? "c" : "update-only")
-          .value();
+  const bool reads = std::string_view(match.command) == "get";
+  run.plan.workload = workload::parse_workload(reads ? "c" : "update-only").value();
+  if (reads) {
+    // A GET needs nothing of the server: its processor is for clients too.
+    run.processes = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  }
   run.plan.values = workload::ValueSizes(value_bytes);
   run.plan.clients = connections;
   run.plan.records = waits ? records / persistent_share : records;

@@ -117,7 +117,10 @@ class MeasuredRun {
                             .fabric = options_.fabric,
                             .verbs = options_.verbs,
                             .durability = options_.durability};
-      REMORA_TRY(children_.start("clients " + std::to_string(process), 1 + process % for_clients,
+      // More than there are processors beside the server's share that one too.
+      const unsigned processor =
+          processes <= for_clients ? 1 + process : process % std::max(1u, children_.processors());
+      REMORA_TRY(children_.start("clients " + std::to_string(process), processor,
                                  [&] { act(role, plan_, *board_); }));
       first += count;
     }
