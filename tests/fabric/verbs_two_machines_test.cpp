@@ -24,7 +24,7 @@ using verbs::CmWord;
 
 constexpr std::size_t memory_bytes = 2 << 20;
 constexpr std::size_t reply_offset = memory_bytes - 64;
-constexpr std::uint64_t machine_patience_ns = 60'000'000'000;
+constexpr std::uint64_t machine_patience_ns = 180'000'000'000;
 constexpr std::uint32_t last_step = 0xffff;
 constexpr std::size_t sizes[] = {1,    7,    8,    63,   64,     65,       1023,
                                  1024, 1025, 4096, 4097, 65'536, 1'000'003};
