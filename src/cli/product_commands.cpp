@@ -163,6 +163,8 @@ class ProductCommands {
                [&all] { return explain_command(all.where, all.explain); });
     explain->add_option("--pool", all.explain.pool, "Of this pool's file, with no server");
     explain->add_option("--media", all.explain.media, "As pool info has it")->capture_default_str();
+    explain->add_option("--wire", all.explain.wire,
+                        "With --pool: as it is reached through this RDMA device, verbs[:DEVICE]");
   }
 
   void add_demo() {

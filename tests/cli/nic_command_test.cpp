@@ -105,6 +105,7 @@ TEST(NicVerbs, another_machine_is_for_verbs_alone) {
   expect_refusal(remora_command({"bench", "nic", "--wire", "ring", "--target", "127.0.0.1:1"}),
                  usage, "need --wire verbs");
   expect_refusal(remora_command({"nic", "info", "--wire", "verbs:"}), usage, "choose ring");
+  expect_refusal(remora_command({"explain", "--wire", "verbs"}), usage, "goes with --pool");
 }
 
 }  // namespace

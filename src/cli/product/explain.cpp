@@ -6,6 +6,8 @@
 
 #include "cli/exit_status.h"
 #include "cli/product/client_commands.h"
+#include "fabric/verbs/gid_choice.h"
+#include "fabric/verbs/verbs_device.h"
 #include "pmem/file_handle.h"
 #include "pmem/open_region.h"
 
@@ -61,6 +63,30 @@ void explain_put(const MediumFacts& medium, bool at_once) {
   fmt::print("put --persistent    acknowledged: it {}\n", survives);
 }
 
+using fabric::verbs::VerbsDevice;
+
+Result<std::unique_ptr<VerbsDevice>> device_of(const std::string& wire) {
+  const auto options = fabric::verbs::parse_wire(wire);
+  if (!options) {
+    return Status(Code::invalid_argument, "unknown wire '" + wire + "'; choose verbs[:DEVICE]");
+  }
+  return VerbsDevice::open(*options);
+}
+
+// What an RDMA device makes of a pool that is reached through it.
+void explain_device(const VerbsDevice& device, const Strategy& strategy) {
+  const fabric::DeviceAttributes& attributes = device.attributes();
+  fmt::print("wire                verbs: the RDMA device {}, address {}\n", attributes.name,
+             fabric::verbs::to_text(attributes.gid));
+  for (const fabric::Capability& capability : attributes.capabilities) {
+    const bool native = capability.support == fabric::Support::native;
+    fmt::print("  {:22}{}: {}\n", capability.name, native ? "native" : "emulated", capability.how);
+  }
+  const char* reason = fabric::verbs::why_not_persistent(strategy, device.methods().flush);
+  fmt::print("  {:22}{}\n", "flush of this pool",
+             reason == nullptr ? "to persistence, as said above" : reason);
+}
+
 int explain_pool(const ExplainArguments& arguments) {
   const Result<Media> media = parse_media(arguments.media);
   if (!media.ok()) {
@@ -74,10 +100,21 @@ int explain_pool(const ExplainArguments& arguments) {
   if (!strategy.ok()) {
     return fail(strategy.status());
   }
+  std::unique_ptr<VerbsDevice> device;
+  if (!arguments.wire.empty()) {
+    Result<std::unique_ptr<VerbsDevice>> opened = device_of(arguments.wire);
+    if (!opened.ok()) {
+      return fail(opened.status());
+    }
+    device = std::move(opened).value();
+  }
   const MediumFacts medium{std::string(to_string(strategy->granularity)), strategy->method,
                            strategy->reason, strategy->survives_power_cut};
   fmt::print("pool                {}\n", arguments.pool);
   explain_medium(medium);
+  if (device) {
+    explain_device(*device, *strategy);
+  }
   explain_put(medium, false);
   return exit_kept;
 }
@@ -111,6 +148,9 @@ int explain_store(Connection& store) {
 int explain_command(const ConnectArguments& where, const ExplainArguments& arguments) {
   if (!arguments.pool.empty()) {
     return explain_pool(arguments);
+  }
+  if (!arguments.wire.empty()) {
+    return fail(Status(Code::invalid_argument, "--wire goes with --pool: name the pool's file"));
   }
   const Result<std::unique_ptr<Connection>> store = Connection::open(where);
   return store.ok() ? explain_store(**store) : fail(store.status());
