@@ -1,7 +1,7 @@
 # What a guest is: how it is booted, given work, and ended. To be sourced after lib.sh, by `guest`, which
 # sets what a guest is to have: timeout, pmem, dax, disk, lan, address, memory, cpus, life, barrier.
 
-boot_patience=180  # a boot takes some 6 s, but others may keep this machine busy
+boot_patience=600  # a boot takes some 6 s, but others may keep this machine busy
 
 # What a guest does not do while it boots: tests of its ciphers, hardening, waiting for chance.
 quick="nokaslr mitigations=off cryptomgr.notests lsm= audit=0 tsc=reliable no_timer_check nowatchdog"
