@@ -168,14 +168,22 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
       }
     }
     settings.metrics = value;
+  } else if (key == "listen") {
+    if (!value.empty()) {
+      const Result<ListenAddress> address = parse_listen_address(value);
+      if (!address.ok()) {
+        return wrong_setting(key, address.status().message());
+      }
+    }
+    settings.listen = value;
   } else if (key == "clients") {
     return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);
   } else {
     return wrong_setting(
         key,
-        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics and "
-        "clients");
+        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
+        "listen and clients");
   }
   return {};
 }

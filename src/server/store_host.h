@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -30,6 +31,8 @@ namespace remora::server {
 struct StoreHostOptions {
   std::string engine = "efactory";
   std::string socket_path = {};
+  // On the network, in place of the socket: whoever comes needs a token.
+  std::optional<fabric::nic::IpEndpoint> listen = {};
   LocalFabric fabric = LocalFabric::mapped;
   std::string pool_path = {};  // made if it is not there; empty: memory
   Media media = Media::automatic;
@@ -61,6 +64,10 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }
+  // Where it listens on the network, if it does.
+  std::optional<fabric::nic::IpEndpoint> network_endpoint() const {
+    return wire_->network_endpoint();
+  }
   fabric::DeviceCounters counters() const { return nic_->counters(); }
   // What a person wants to know; see docs/formats/session.md.
   Facts facts();
