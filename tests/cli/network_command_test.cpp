@@ -47,6 +47,7 @@ TEST_F(NetworkStore, is_used_with_a_token) {
   EXPECT_THAT(from_afar({"scan"}, reader).out, HasSubstr("key"));
   EXPECT_THAT(from_afar({"stat"}, reader).out, HasSubstr("clients_roce"));
   EXPECT_EQ(from_afar({"put", "key", "no"}, reader).exit_status, environment);
+  EXPECT_THAT(from_afar({"explain"}, reader).out, HasSubstr("roce: requests go by UDP"));
   expect_refusal(from_afar({"get", "key"}, ""), environment, "needs a token");
   expect_refusal(from_afar({"get", "key"}, "some wrong token."), environment, "no such token");
   EXPECT_EQ(from_afar({"stop"}, admin).exit_status, kept);
