@@ -71,6 +71,8 @@ class ProductCommands {
     CLI::App* added = command(name, what, run);
     added->add_option("--socket", all_->where.socket,
                       "Where the store listens [" + server::default_socket() + "]");
+    added->add_option("--server", all_->where.server,
+                      "HOST[:PORT] of a store that listens on the network, in place of a socket");
     added->add_option("--token", all_->where.token,
                       "A token in place of the user's own role; @FILE reads it from there");
     return added;
@@ -91,6 +93,8 @@ class ProductCommands {
         {"resp-durability",
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
+        {"listen",
+         "ADDRESS:PORT for clients of other machines, by RoCE, in place of the socket [none]"},
         {"clients", "How many at a time [64]"},
     };
     for (const auto& [key, help] : keys) {

@@ -86,6 +86,13 @@ Status Daemon::open_host(const std::string& version) {
   options.server.put_timeout_ns = value_patience_ns;
   options.server.client_timeout_ns = client_patience_ns;
   options.access = settings_.access;
+  if (!settings_.listen.empty()) {
+    const Result<SocketAddress> listen = SocketAddress::parse(settings_.listen);
+    if (!listen.ok()) {
+      return listen.status();
+    }
+    options.listen = fabric::nic::endpoint_of(listen->storage);
+  }
   options.version = version;
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(runtime_, options);
   if (!host.ok()) {
@@ -184,9 +191,16 @@ std::string Daemon::announcement() {
                       host_->recovered() ? fmt::format("{} keys recovered", keys) : "new");
   text += fmt::format("medium       {}; {}\n", medium.method, medium.reason);
   text += fmt::format("durability   {}\n", acknowledged_means(host_->engine(), medium));
-  text +=
-      fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
-                  settings_.access.for_others() ? "users and tokens of [access]" : "this user");
+  if (const auto endpoint = host_->network_endpoint()) {
+    text += fmt::format(
+        "clients      {}, TCP and UDP: RoCE, {}\n", fabric::nic::to_string(*endpoint),
+        settings_.access.tokens.empty() ? "for nobody: the settings have no [access.tokens]"
+                                        : "not encrypted, for who has a token of [access.tokens]");
+  } else {
+    text += fmt::format(
+        "clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
+        settings_.access.for_others() ? "users and tokens of [access]" : "this user");
+  }
   if (!resp_text_.empty()) {
     text += fmt::format("redis        {}\n", resp_text_);
   }

@@ -6,9 +6,33 @@ namespace remora::server {
 
 using fabric::nic::MappedWire;
 using fabric::nic::RingWire;
+using fabric::nic::RoceNet;
 
 std::string_view to_string(LocalFabric fabric) {
-  return fabric == LocalFabric::ring ? "ring" : "mapped";
+  return fabric == LocalFabric::ring ? "ring" : fabric == LocalFabric::mapped ? "mapped" : "roce";
+}
+
+Result<LocalWire> LocalWire::listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
+                                       const fabric::nic::IpEndpoint& at, std::uint32_t max_links) {
+  Result<std::unique_ptr<RoceNet>> net =
+      RoceNet::listen(runtime, owner, at, {.max_links = max_links});
+  if (!net.ok()) {
+    return net.status();
+  }
+  LocalWire wire;
+  wire.net_ = std::move(net).value();
+  return wire;
+}
+
+Task<Result<LocalWire>> LocalWire::connect_to(Runtime& runtime, fabric::nic::LinkOwner& owner,
+                                              fabric::nic::IpEndpoint to) {
+  Result<std::unique_ptr<RoceNet>> net = co_await RoceNet::connect(runtime, owner, to);
+  if (!net.ok()) {
+    co_return net.status();
+  }
+  LocalWire wire;
+  wire.net_ = std::move(net).value();
+  co_return wire;
 }
 
 Result<LocalWire> LocalWire::create(Runtime& runtime, fabric::nic::LinkOwner* owner,

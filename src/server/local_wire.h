@@ -1,14 +1,17 @@
-// LocalWire: how processes of one host reach each other: by rings in shared memory alone, or with
-// the short way around them (fabric/nic/wire/mapped). Chosen once; a process with one of them
-// serves and reaches processes with either.
+// LocalWire: how a store and its clients reach each other. Processes of one host do so by rings in
+// shared memory alone, or with the short way around them (fabric/nic/wire/mapped); a process with
+// one of them serves and reaches processes with either. Between hosts it is RoCE over UDP
+// (fabric/nic/wire/roce). Chosen once.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/nic/wire/roce/roce_net.h"
 #include "fabric/queue_pair.h"
 
 namespace remora::server {
@@ -17,8 +20,11 @@ namespace remora::server {
 // nothing is lost and death is noticed at once; but a busy machine lets anybody stand still for a
 // while.
 inline constexpr fabric::ConnectOptions patient_connect = {.timeout_ns = 1'000'000'000};
+// Between hosts packets get lost, and are sent again soon; a peer that stands still gets as long.
+inline constexpr fabric::ConnectOptions network_connect = {.timeout_ns = 50'000'000,
+                                                           .retry_count = 140};
 
-enum class LocalFabric : std::uint8_t { ring, mapped };
+enum class LocalFabric : std::uint8_t { ring, mapped, roce };
 
 std::string_view to_string(LocalFabric fabric);
 
@@ -29,15 +35,39 @@ class LocalWire {
                                   LocalFabric fabric,
                                   const fabric::nic::RingWireOptions& options = {});
 
+  // Between hosts: the store's side, and a client's, which is linked when this has ended.
+  static Result<LocalWire> listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
+                                     const fabric::nic::IpEndpoint& at, std::uint32_t max_links);
+  static Task<Result<LocalWire>> connect_to(Runtime& runtime, fabric::nic::LinkOwner& owner,
+                                            fabric::nic::IpEndpoint to);
+
+  // Of one host.
   fabric::nic::RingWire& wire() { return mapped_ ? mapped_->wire() : *ring_; }
+
+  // Of either kind.
+  fabric::nic::Wire& device_wire() {
+    return net_ ? static_cast<fabric::nic::Wire&>(net_->wire()) : wire();
+  }
+  // A client's link to the store's host; nothing on one host, where it has yet to connect.
+  std::optional<fabric::nic::LinkId> network_link() const {
+    return net_ ? std::optional(net_->link()) : std::nullopt;
+  }
+  std::optional<fabric::nic::IpEndpoint> network_endpoint() const {
+    return net_ ? std::optional(net_->wire().local()) : std::nullopt;
+  }
+  Status send_control(fabric::nic::LinkId link, ConstBytes bytes) {
+    return net_ ? net_->send_control(link, bytes) : wire().send_control(link, bytes);
+  }
+  void cut_off(fabric::nic::LinkId link) { net_ ? net_->cut_off(link) : wire().cut_off(link); }
   // Peers that reach memory of this process by themselves.
   std::size_t mapped_peers() const { return mapped_ ? mapped_->granted_peers() : 0; }
 
  private:
   LocalWire() = default;
 
-  std::unique_ptr<fabric::nic::RingWire> ring_;  // one of the two
+  std::unique_ptr<fabric::nic::RingWire> ring_;  // one of the three
   std::unique_ptr<fabric::nic::MappedWire> mapped_;
+  std::unique_ptr<fabric::nic::RoceNet> net_;
 };
 
 }  // namespace remora::server

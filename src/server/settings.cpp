@@ -169,14 +169,16 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
         value == "persistent" ? resp::Durability::persistent : resp::Durability::asynchronous;
   } else if (key == "metrics") {
     return assign_address(settings.metrics, value, key);
+  } else if (key == "listen") {
+    return assign_address(settings.listen, value, key);
   } else if (key == "clients") {
     return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);
   } else {
     return wrong_setting(
         key,
-        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics and "
-        "clients");
+        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
+        "listen and clients");
   }
   return {};
 }

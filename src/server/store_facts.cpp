@@ -46,7 +46,8 @@ Facts StoreHost::facts() {
       {"reason", medium.reason},
       {"clients", number(clients)},
       {"clients_mapped", number(mapped)},
-      {"clients_ring", number(clients - mapped)},
+      {"clients_ring", number(options_.listen ? 0 : clients - mapped)},
+      {"clients_roce", number(options_.listen ? clients : 0)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},
   };

@@ -72,14 +72,17 @@ Status StoreHost::open_pool() {
 }
 
 Status StoreHost::start() {
-  Result<LocalWire> wire = LocalWire::create(
-      runtime_, this, options_.fabric,
-      {.max_links = std::min(options_.server.most_clients, fabric::nic::ring_limits::links_max)});
+  const std::uint32_t max_links =
+      std::min(options_.server.most_clients, fabric::nic::ring_limits::links_max);
+  Result<LocalWire> wire =
+      options_.listen
+          ? LocalWire::listen_at(runtime_, *this, *options_.listen, max_links)
+          : LocalWire::create(runtime_, this, options_.fabric, {.max_links = max_links});
   if (!wire.ok()) {
     return wire.status();
   }
   wire_ = std::make_unique<LocalWire>(std::move(wire).value());
-  nic_ = std::make_unique<Nic>(runtime_, wire_->wire(), dma_,
+  nic_ = std::make_unique<Nic>(runtime_, wire_->device_wire(), dma_,
                                fabric::nic::NicOptions{.keys = Keys::from_system()});
   if (options_.verbs) {
     auto opened = fabric::verbs::VerbsDevice::open(*options_.verbs);
@@ -89,6 +92,9 @@ Status StoreHost::start() {
     rdma_ = std::move(opened).value();
   }
   kv::ServerOptions server = options_.server;
+  if (options_.listen) {
+    server.connect = network_connect;
+  }
   recovered_ = !pool().root_names().empty();
   server.create = !recovered_;
   Result<std::unique_ptr<kv::StoreServer>> store =
@@ -97,6 +103,9 @@ Status StoreHost::start() {
     return store.status();
   }
   store_ = std::move(store).value();
+  if (options_.listen) {
+    return {};
+  }
   // Who may come is judged by `admit`; the file's mode keeps out whom nobody would let in.
   return wire_->wire().listen(options_.socket_path, options_.access.for_others() ? 0666 : 0600);
 }
@@ -108,7 +117,7 @@ void StoreHost::close_doors() {
     links.push_back(link);
   }
   for (const LinkId link : links) {
-    wire_->wire().cut_off(link);
+    wire_->cut_off(link);
   }
 }
 
@@ -119,6 +128,13 @@ Status StoreHost::admit(const HostPeer& peer) {
   const uid_t uid = peer.identity.uid;
   if (closed_) {
     return Status(Code::closed, "the store is about to stop; try again later");
+  }
+  if (options_.listen) {
+    return options_.access.tokens.empty()
+               ? Status(Code::permission_denied,
+                        "this store lets nobody in from the network: its settings have no "
+                        "[access.tokens]")
+               : Status();
   }
   if (uid == own_uid_) {
     return {};
@@ -158,7 +174,7 @@ void StoreHost::link_down(LinkId link) {
 void StoreHost::control(LinkId link, ConstBytes bytes) {
   const Result<SessionMessage> message = decode(bytes);
   if (!message.ok() && message.code() != Code::unsupported) {
-    wire_->wire().cut_off(link);
+    wire_->cut_off(link);
     return;
   }
   Result<SessionMessage> reply =
@@ -167,8 +183,8 @@ void StoreHost::control(LinkId link, ConstBytes bytes) {
   const SessionMessage sent =
       reply.ok() ? std::move(reply).value()
                  : SessionMessage{.kind = SessionKind::refusal, .reason = reply.status()};
-  if (!wire_->wire().send_control(link, encode(sent)).ok()) {
-    wire_->wire().cut_off(link);  // it reads none of its answers
+  if (!wire_->send_control(link, encode(sent)).ok()) {
+    wire_->cut_off(link);  // it reads none of its answers
   }
 }
 
@@ -203,6 +219,10 @@ Result<Role> StoreHost::role(LinkId link, const SessionMessage& message) const {
   if (guest == guests_.end()) {
     return Status(Code::closed, "the link is gone");
   }
+  if (options_.listen && message.text.empty()) {
+    return Status(Code::permission_denied,
+                  "a client from the network needs a token of this store; --token presents one");
+  }
   return role_of(options_.access, guest->second.uid, own_uid_, message.text);
 }
 
@@ -216,7 +236,7 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
                                                       engine_->name(), message.engine));
   }
   // Nobody joins in the name of another link.
-  if (!options_.verbs && wire_->wire().link_to(message.queue_pair.gid) != link) {
+  if (!options_.verbs && wire_->device_wire().link_to(message.queue_pair.gid) != link) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
   const Result<Role> given = role(link, message);
@@ -248,7 +268,7 @@ void StoreHost::cut_off_the_silent() {
     }
   }
   for (const LinkId link : silent) {
-    wire_->wire().cut_off(link);
+    wire_->cut_off(link);
   }
   if (some_wait) {
     runtime_.arm(porter_, runtime_.after(options_.join_timeout_ns));

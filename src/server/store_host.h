@@ -32,6 +32,8 @@ namespace remora::server {
 struct StoreHostOptions {
   std::string engine = "efactory";
   std::string socket_path = {};
+  // On the network, in place of the socket: whoever comes needs a token.
+  std::optional<fabric::nic::IpEndpoint> listen = {};
   LocalFabric fabric = LocalFabric::mapped;
   // The store is reached through this RDMA device; what `fabric` makes is then for messages alone.
   std::optional<fabric::verbs::VerbsOptions> verbs = {};
@@ -67,6 +69,10 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }
+  // Where it listens on the network, if it does.
+  std::optional<fabric::nic::IpEndpoint> network_endpoint() const {
+    return wire_->network_endpoint();
+  }
   fabric::DeviceCounters counters() const { return device().counters(); }
   // What a person wants to know; see docs/formats/session.md.
   Facts facts();

@@ -18,13 +18,21 @@ StoreLink::~StoreLink() = default;
 
 Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, std::string path,
                                                             StoreLinkOptions options) {
+  if (options.network) {
+    options.client.connect = network_connect;
+  }
   std::unique_ptr<StoreLink> link(new StoreLink(runtime, options));
-  Result<LocalWire> wire = LocalWire::create(runtime, link.get(), options.fabric);
+  Result<LocalWire> wire = Status(Code::closed, "not connected");
+  if (options.network) {
+    wire = co_await LocalWire::connect_to(runtime, *link, *options.network);
+  } else {
+    wire = LocalWire::create(runtime, link.get(), options.fabric);
+  }
   if (!wire.ok()) {
     co_return wire.status();
   }
   link->wire_ = std::make_unique<LocalWire>(std::move(wire).value());
-  link->nic_ = std::make_unique<Nic>(runtime, link->wire_->wire(), link->dma_,
+  link->nic_ = std::make_unique<Nic>(runtime, link->wire_->device_wire(), link->dma_,
                                      fabric::nic::NicOptions{.keys = Keys::from_system()});
   if (options.verbs) {
     auto opened = fabric::verbs::VerbsDevice::open(*options.verbs);
@@ -41,11 +49,15 @@ Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, st
 }
 
 Task<Status> StoreLink::join(std::string path) {
-  const Result<LinkId> link = co_await wire_->wire().connect(std::move(path));
-  if (!link.ok()) {
-    co_return link.status();
+  if (const std::optional<LinkId> linked = wire_->network_link()) {
+    link_ = *linked;
+  } else {
+    const Result<LinkId> link = co_await wire_->wire().connect(std::move(path));
+    if (!link.ok()) {
+      co_return link.status();
+    }
+    link_ = *link;
   }
-  link_ = *link;
   const SessionMessage ask{.kind = SessionKind::ask};
   const Result<SessionMessage> offer = co_await exchange(ask, SessionKind::offer);
   if (!offer.ok()) {
@@ -106,6 +118,9 @@ Task<Result<Facts>> StoreLink::facts(SessionKind kind) {
 Task<LocalFabric> StoreLink::wire_taken() {
   constexpr int most_tries = 100;
   constexpr std::uint64_t between_ns = 100'000;
+  if (wire_->network_link()) {
+    co_return LocalFabric::roce;
+  }
   const std::array<std::byte, 1> key = {};
   for (int i = 0; i < most_tries && nic_->counters().requests_short_cut == 0; ++i) {
     (void)co_await store_->get(key, {});
@@ -119,7 +134,7 @@ Task<LocalFabric> StoreLink::wire_taken() {
 Task<Result<SessionMessage>> StoreLink::exchange(const SessionMessage& message,
                                                  SessionKind expected) {
   Answer answer(runtime_);
-  if (Status status = wire_->wire().send_control(link_, encode(message)); !status.ok()) {
+  if (Status status = wire_->send_control(link_, encode(message)); !status.ok()) {
     co_return status;
   }
   answer_ = &answer;

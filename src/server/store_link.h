@@ -1,4 +1,5 @@
-// StoreLink: a process's way to a StoreHost on the same machine, and the StoreClient at its end.
+// StoreLink: a process's way to a StoreHost, on the same machine or across the network, and the
+// StoreClient at its end.
 //
 //   Result<std::unique_ptr<StoreLink>> link = co_await StoreLink::connect(loop, path);
 //   Status status = co_await (*link)->store().put(key, value);
@@ -29,6 +30,8 @@ namespace remora::server {
 struct StoreLinkOptions {
   LocalFabric fabric = LocalFabric::mapped;
   std::optional<fabric::verbs::VerbsOptions> verbs = {};  // as the host has it
+  // Where a host listens on the network: then the path means nothing, and a token is needed.
+  std::optional<fabric::nic::IpEndpoint> network = {};
   std::string engine = {};  // that it must be; empty: whichever serves there
   kv::ClientOptions client = {.connect = patient_connect};
   std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
@@ -54,7 +57,7 @@ class StoreLink final : private fabric::nic::LinkOwner {
   // Asks the host to stop; its last facts.
   Task<Result<Facts>> stop();
   // Which way requests go, found out by making some: `mapped` when this process works on the pool
-  // by itself, `ring` when the host does it.
+  // by itself, `ring` when the host does it; `roce` across the network.
   Task<LocalFabric> wire_taken();
   Host host() { return Host(runtime_, device()); }
   fabric::DeviceCounters counters() const { return device().counters(); }

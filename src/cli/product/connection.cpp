@@ -57,8 +57,21 @@ Status Connection::connect(std::size_t buffer_bytes) {
   options.client.buffer_bytes = buffer_bytes;
   options.client.timeout_ns = 10'000'000'000;
   options.token = arguments_.token;
+  if (!arguments_.server.empty()) {
+    Result<fabric::nic::IpEndpoint> endpoint = fabric::nic::look_up(arguments_.server);
+    if (!endpoint.ok()) {
+      return endpoint.status();
+    }
+    options.network = *endpoint;
+  }
   Result<std::unique_ptr<server::StoreLink>> link =
       loop_.block_on(server::StoreLink::connect(loop_, arguments_.socket, std::move(options)));
+  if (link.code() == Code::not_found && !arguments_.server.empty()) {
+    return Status(Code::unsupported,
+                  fmt::format("no store listens at {}; start one there with `remora serve --listen "
+                              "ADDRESS:PORT`",
+                              arguments_.server));
+  }
   if (link.code() == Code::not_found) {
     return Status(Code::unsupported,
                   fmt::format("no store listens at {}; start one with ./run or `remora serve`, or "

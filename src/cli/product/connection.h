@@ -16,6 +16,7 @@ namespace remora::cli {
 
 struct ConnectArguments {
   std::string socket;  // empty: that of the default store
+  std::string server;  // HOST[:PORT] on the network, in place of the socket
   std::string token;   // empty: known by the user; "@path": the first line of that file
 };
 

@@ -137,6 +137,9 @@ int explain_store(Connection& store) {
                  ? "mapped: this process reads and writes the pool's memory by itself, with no\n"
                    "                    part of the server's CPU; a process of the server's user "
                    "is trusted with that"
+             : value("wire") == "roce"
+                 ? "roce: requests go by UDP to the server's machine, which checks each of them;\n"
+                   "                    nothing on the way is encrypted"
                  : "ring: requests go by shared memory to the server, which checks each of them");
   fmt::print("role                {}\n", value("role"));
   explain_put(medium, store.engine().promise().acknowledged == Acknowledged::persistent);

@@ -35,7 +35,9 @@ Result<server::Settings> settings_of(const ServeArguments& arguments) {
 void print_how_to_try(const server::Settings& settings) {
   const std::string socket = server::socket_of(settings);
   const std::string where =
-      socket == server::default_socket() ? "" : fmt::format(" --socket {}", socket);
+      !settings.listen.empty() ? fmt::format(" --server {} --token TOKEN", settings.listen)
+      : socket == server::default_socket() ? ""
+                                           : fmt::format(" --socket {}", socket);
   fmt::print(
       "try          from another terminal:\n"
       "               {0} put{1} greeting 'hello, world'\n"

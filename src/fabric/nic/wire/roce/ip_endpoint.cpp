@@ -4,10 +4,12 @@
 #include <fmt/core.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "fabric/nic/wire.h"
@@ -84,6 +86,37 @@ Result<Gid> parse_address(std::string_view text) {
   }
   return Status(Code::invalid_argument,
                 fmt::format("'{}' is no IP address; give one such as 192.0.2.7 or fd00::7", text));
+}
+
+Result<IpEndpoint> look_up(std::string_view text) {
+  std::string host(text);
+  std::uint16_t port = roce_limits::udp_port;
+  const std::size_t colon = text.rfind(':');
+  const bool bracketed = text.starts_with('[');
+  const bool has_port = bracketed ? text.find("]:") != text.npos : text.find(':') == colon;
+  if (colon != text.npos && has_port) {
+    const std::string_view digits = text.substr(colon + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+    if (error != std::errc() || end != digits.data() + digits.size() || port == 0) {
+      return Status(Code::invalid_argument, fmt::format("'{}' has no port from 1 to 65535", text));
+    }
+    host = text.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  }
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int error = host.empty() ? EAI_NONAME : getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (error != 0) {
+    return Status(Code::invalid_argument,
+                  fmt::format("there is no host '{}': {}", host, gai_strerror(error)));
+  }
+  sockaddr_storage storage{};
+  std::memcpy(&storage, list->ai_addr, list->ai_addrlen);
+  freeaddrinfo(list);
+  return IpEndpoint{endpoint_of(storage).address, port};
 }
 
 std::string address_text(const Gid& address) {

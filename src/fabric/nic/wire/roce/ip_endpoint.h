@@ -25,6 +25,9 @@ struct IpEndpoint {
 
 // The address of a number such as 127.0.0.1, ::1 or ::ffff:127.0.0.1. Names are not looked up.
 Result<Gid> parse_address(std::string_view text);
+// The endpoint of HOST, HOST:PORT or [HOST]:PORT; a name is looked up, which may block. Port 4791
+// unless it is given.
+Result<IpEndpoint> look_up(std::string_view text);
 // "10.0.0.1", "fe80::1"
 std::string address_text(const Gid& address);
 // "10.0.0.1:4791", "[fe80::1]:4791"

@@ -22,6 +22,17 @@ TEST(IpEndpoint, refuses_what_is_no_address) {
   }
 }
 
+TEST(IpEndpoint, is_found_by_what_people_write) {
+  EXPECT_EQ(to_string(look_up("127.0.0.2").value()), "127.0.0.2:4791");
+  EXPECT_EQ(to_string(look_up("127.0.0.2:80").value()), "127.0.0.2:80");
+  EXPECT_EQ(to_string(look_up("::1").value()), "[::1]:4791");
+  EXPECT_EQ(to_string(look_up("[::1]").value()), "[::1]:4791");
+  EXPECT_EQ(to_string(look_up("[::1]:80").value()), "[::1]:80");
+  for (const char* text : {"", ":80", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:99999", "[::1]:x"}) {
+    EXPECT_EQ(look_up(text).code(), Code::invalid_argument) << text;
+  }
+}
+
 TEST(IpEndpoint, survives_the_way_through_the_system) {
   for (const char* text : {"127.0.0.1", "fd00::12"}) {
     const IpEndpoint endpoint{parse_address(text).value(), 1234};

@@ -1,0 +1,127 @@
+#include "fabric/nic/wire/roce/control_stream.h"
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "fabric/nic/wire/roce/net_message.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+constexpr std::size_t unread_bytes_max =
+    16 * (net_format::head_bytes + net_format::message_bytes_max);
+constexpr int connect_patience_s = 5;
+
+template <typename Ask>
+IpEndpoint ask_endpoint(int socket, Ask ask) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  return ask(socket, reinterpret_cast<sockaddr*>(&storage), &size) == 0 ? endpoint_of(storage)
+                                                                        : IpEndpoint{};
+}
+
+}  // namespace
+
+ControlStream::ControlStream(Descriptor socket)
+    : socket_(std::move(socket)), in_(net_format::head_bytes + net_format::message_bytes_max) {
+  out_.reserve(unread_bytes_max);
+  const int on = 1;
+  setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+IpEndpoint ControlStream::local() const {
+  return ask_endpoint(socket_.number(), getsockname);
+}
+
+IpEndpoint ControlStream::peer() const {
+  return ask_endpoint(socket_.number(), getpeername);
+}
+
+Status ControlStream::send(ConstBytes message) {
+  if (gone_) {
+    return Status(Code::closed, "the peer is gone");
+  }
+  if (message.empty() || message.size() > net_format::message_bytes_max) {
+    return Status(Code::invalid_argument, "a control message has 1 to 4096 bytes");
+  }
+  if (out_.size() + net_format::head_bytes + message.size() > unread_bytes_max) {
+    return Status(Code::no_space, "the peer leaves its messages unread");
+  }
+  std::byte head[net_format::head_bytes];
+  store(head, static_cast<std::uint32_t>(message.size()));
+  out_.insert(out_.end(), head, head + net_format::head_bytes);
+  out_.insert(out_.end(), message.begin(), message.end());
+  push();
+  return gone_ ? Status(Code::closed, "the peer is gone") : Status();
+}
+
+void ControlStream::push() {
+  while (!out_.empty() && !gone_) {
+    const ssize_t sent = ::send(socket_.number(), out_.data(), out_.size(), MSG_NOSIGNAL);
+    if (sent < 0) {
+      gone_ = errno != EAGAIN && errno != EINTR;
+      return;
+    }
+    out_.erase(out_.begin(), out_.begin() + sent);
+  }
+}
+
+ControlStream::Got ControlStream::receive(ConstBytes& message) {
+  if (taken_ != 0) {
+    std::copy(in_.begin() + static_cast<std::ptrdiff_t>(taken_),
+              in_.begin() + static_cast<std::ptrdiff_t>(in_bytes_), in_.begin());
+    in_bytes_ -= taken_;
+    taken_ = 0;
+  }
+  for (;;) {
+    if (in_bytes_ >= net_format::head_bytes) {
+      const std::size_t size = load<std::uint32_t>(in_.data());
+      if (size == 0 || size > net_format::message_bytes_max) {
+        return Got::closed;  // it does not speak this language
+      }
+      if (in_bytes_ >= net_format::head_bytes + size) {
+        message = ConstBytes(in_).subspan(net_format::head_bytes, size);
+        taken_ = net_format::head_bytes + size;
+        return Got::message;
+      }
+    }
+    const ssize_t got =
+        recv(socket_.number(), in_.data() + in_bytes_, in_.size() - in_bytes_, MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) {
+      return gone_ ? Got::closed : Got::nothing;
+    }
+    if (got <= 0) {
+      return Got::closed;
+    }
+    in_bytes_ += static_cast<std::size_t>(got);
+  }
+}
+
+Result<ControlStream> connect_stream(const IpEndpoint& to) {
+  Descriptor socket(::socket(to.is_v4() ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval span{.tv_sec = connect_patience_s, .tv_usec = 0};
+  const SocketAddress address = socket_address(to);
+  if (!socket.open()) {
+    return os_failure("cannot make a TCP socket", errno);
+  }
+  setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &span, sizeof span);
+  if (connect(socket.number(), address.get(), address.size_bytes) != 0) {
+    const int error = errno;
+    if (error == ECONNREFUSED) {
+      return Status(Code::not_found, "nobody listens at " + to_string(to));
+    }
+    if (error == EINPROGRESS || error == ETIMEDOUT) {
+      return Status(Code::timed_out, to_string(to) + " does not answer");
+    }
+    return os_failure("cannot connect to " + to_string(to), error);
+  }
+  fcntl(socket.number(), F_SETFL, fcntl(socket.number(), F_GETFL) | O_NONBLOCK);
+  return ControlStream(std::move(socket));
+}
+
+}  // namespace remora::fabric::nic

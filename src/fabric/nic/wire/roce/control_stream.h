@@ -1,0 +1,48 @@
+// ControlStream: messages over a TCP connection, whole and in order. What the peer leaves unread is
+// kept up to a bound; what it sends is taken up to a bound.
+//
+// One thread. Nothing blocks.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/roce/ip_endpoint.h"
+
+namespace remora::fabric::nic {
+
+class ControlStream {
+ public:
+  // A connected socket; it must not block.
+  explicit ControlStream(Descriptor socket);
+
+  int descriptor() const { return socket_.number(); }
+  IpEndpoint local() const;
+  IpEndpoint peer() const;
+
+  // One message of at most net_format::message_bytes_max: no_space when the peer leaves too many
+  // unread, closed when it is gone.
+  Status send(ConstBytes message);
+  // Sends on what the socket had no room for.
+  void push();
+
+  enum class Got : std::uint8_t { message, nothing, closed };
+  // The next message. It is there until the next call.
+  Got receive(ConstBytes& message);
+
+ private:
+  Descriptor socket_;
+  std::vector<std::byte> in_;
+  std::size_t in_bytes_ = 0;  // of in_, that came
+  std::size_t taken_ = 0;     // of them, that the last message took
+  std::vector<std::byte> out_;
+  bool gone_ = false;
+};
+
+// Connects, which takes as long as the network does, but some seconds at most.
+Result<ControlStream> connect_stream(const IpEndpoint& to);
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,70 @@
+#include "fabric/nic/wire/roce/net_message.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/crc32c.h"
+#include "fabric/nic/wire/roce/roce_limits.h"
+
+namespace remora::fabric::nic {
+
+std::vector<std::byte> encode(const NetMessage& message) {
+  net_format::Message raw{};
+  raw.magic = net_format::magic;
+  raw.version = net_format::version;
+  raw.kind = static_cast<std::uint16_t>(message.kind);
+  raw.mtu_bytes = message.mtu_bytes;
+  raw.udp_port = message.udp_port;
+  raw.code = static_cast<std::uint16_t>(message.reason.code());
+  raw.gid = message.gid;
+  const std::string_view text = message.reason.message().substr(0, raw.text.size());
+  std::ranges::copy(text, raw.text.begin());
+  std::vector<std::byte> bytes(sizeof raw);
+  std::memcpy(bytes.data(), &raw, sizeof raw);
+  store(bytes.data() + offsetof(net_format::Message, checksum),
+        crc32c(ConstBytes(bytes).first(offsetof(net_format::Message, checksum))));
+  return bytes;
+}
+
+Result<NetMessage> decode_net_message(ConstBytes bytes) {
+  const Status damaged(Code::damaged, "that is no message of a Remora RoCE device");
+  net_format::Message raw{};
+  if (bytes.size() < offsetof(net_format::Message, kind)) {
+    return damaged;
+  }
+  std::memcpy(&raw, bytes.data(), std::min(bytes.size(), sizeof raw));
+  if (raw.magic != net_format::magic) {
+    return damaged;
+  }
+  if (raw.version != net_format::version) {
+    return Status(Code::unsupported, "the peer speaks version " + std::to_string(raw.version) +
+                                         " of this protocol, and this program version " +
+                                         std::to_string(net_format::version) +
+                                         "; use the same release on both sides");
+  }
+  if (bytes.size() != sizeof raw ||
+      crc32c(bytes.first(offsetof(net_format::Message, checksum))) != raw.checksum) {
+    return damaged;
+  }
+  NetMessage message{.kind = static_cast<NetKind>(raw.kind),
+                     .mtu_bytes = raw.mtu_bytes,
+                     .udp_port = raw.udp_port,
+                     .gid = raw.gid};
+  switch (message.kind) {
+    case NetKind::greeting:
+    case NetKind::reply:
+      return message.udp_port != 0 ? Result<NetMessage>(message) : Result<NetMessage>(damaged);
+    case NetKind::ready:
+      return message;
+    case NetKind::refusal: {
+      const std::size_t length = strnlen(raw.text.data(), raw.text.size());
+      const bool known = raw.code != 0 && raw.code <= static_cast<std::uint16_t>(Code::timed_out);
+      message.reason = Status(known ? static_cast<Code>(raw.code) : Code::closed,
+                              std::string(raw.text.data(), length));
+      return message;
+    }
+  }
+  return damaged;
+}
+
+}  // namespace remora::fabric::nic

@@ -1,0 +1,328 @@
+#include "fabric/nic/wire/roce/roce_net.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace remora::fabric::nic {
+namespace {
+
+constexpr std::size_t strangers_max = 64;  // that have not introduced themselves
+constexpr std::uint32_t polls_between_looks = 128;
+constexpr int accepts_per_look = 16;
+constexpr int messages_per_look = 16;
+constexpr int backlog = 64;
+
+Result<Descriptor> listen_stream(const IpEndpoint& at) {
+  Descriptor socket(
+      ::socket(at.is_v4() ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int on = 1;
+  const SocketAddress address = socket_address(at);
+  if (!socket.open()) {
+    return os_failure("cannot make a TCP socket", errno);
+  }
+  setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(socket.number(), address.get(), address.size_bytes) != 0 ||
+      ::listen(socket.number(), backlog) != 0) {
+    const int error = errno;
+    if (error == EADDRINUSE) {
+      return Status(Code::in_use, "another process listens at TCP " + to_string(at) +
+                                      "; end it, or choose another port or address");
+    }
+    return os_failure("cannot listen at TCP " + to_string(at), error);
+  }
+  return socket;
+}
+
+}  // namespace
+
+RoceNet::RoceNet(Runtime& runtime, LinkOwner& owner, const RoceNetOptions& options,
+                 Descriptor epoll)
+    : runtime_(runtime), owner_(owner), options_(options), epoll_(std::move(epoll)) {
+  runtime_.add_poller(*this);
+}
+
+RoceNet::~RoceNet() {
+  if (outcome_ != nullptr) {
+    outcome_->set(Status(Code::closed, "the device was closed while it connected"));
+  }
+}
+
+Result<std::unique_ptr<RoceNet>> RoceNet::make(Runtime& runtime, LinkOwner& owner,
+                                               const RoceNetOptions& options) {
+  Descriptor epoll(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.open()) {
+    return os_failure("cannot make an epoll set", errno);
+  }
+  return std::unique_ptr<RoceNet>(new RoceNet(runtime, owner, options, std::move(epoll)));
+}
+
+Status RoceNet::watch(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  return epoll_ctl(epoll_.number(), EPOLL_CTL_ADD, descriptor, &event) == 0
+             ? Status()
+             : os_failure("cannot watch a socket", errno);
+}
+
+Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& owner,
+                                                 const IpEndpoint& at,
+                                                 const RoceNetOptions& options) {
+  Result<std::unique_ptr<RoceNet>> net = make(runtime, owner, options);
+  if (!net.ok()) {
+    return net;
+  }
+  Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
+      {.local = at, .mtu_bytes = options.mtu_bytes, .max_links = options.max_links});
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  (*net)->wire_ = std::move(wire).value();
+  Result<Descriptor> listener = listen_stream((*net)->wire_->local());
+  if (!listener.ok()) {
+    return listener.status();
+  }
+  (*net)->listener_ = std::move(listener).value();
+  REMORA_TRY((*net)->watch((*net)->listener_.number()));
+  return net;
+}
+
+Task<Result<std::unique_ptr<RoceNet>>> RoceNet::connect(Runtime& runtime, LinkOwner& owner,
+                                                        IpEndpoint to, RoceNetOptions options) {
+  Result<std::unique_ptr<RoceNet>> net = make(runtime, owner, options);
+  if (!net.ok()) {
+    co_return net.status();
+  }
+  Result<ControlStream> stream = connect_stream(to);
+  if (!stream.ok()) {
+    co_return stream.status();
+  }
+  RoceNet& made = **net;
+  if (Status status = made.watch(stream->descriptor()); !status.ok()) {
+    co_return status;
+  }
+  made.links_.push_back(std::make_unique<Peer>(std::move(stream).value(), runtime.now_ns()));
+  runtime.arm(made.alarm_, runtime.after(options.handshake_ns));
+  Completion<Status> outcome(runtime);
+  made.outcome_ = &outcome;
+  const Status status = co_await outcome;
+  if (!status.ok()) {
+    co_return status;
+  }
+  co_return std::move(net).value();
+}
+
+// --- Control messages ---
+
+RoceNet::Peer* RoceNet::find(LinkId link) {
+  const auto found = std::ranges::find_if(links_, [link](const std::unique_ptr<Peer>& peer) {
+    return peer->link == link && link != 0 && !peer->ended;
+  });
+  return found == links_.end() ? nullptr : found->get();
+}
+
+Status RoceNet::send_control(LinkId link, ConstBytes bytes) {
+  Peer* peer = find(link);
+  return peer == nullptr ? Status(Code::closed, "the link is down") : peer->stream.send(bytes);
+}
+
+void RoceNet::cut_off(LinkId link) {
+  if (Peer* peer = find(link)) {
+    end(*peer);
+  }
+}
+
+// The NIC hears of it in the wire's next poll, the owner in the poll after that.
+void RoceNet::end(Peer& peer) {
+  if (peer.link != 0 && wire_ != nullptr) {
+    wire_->cut_off(peer.link);
+  }
+  epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, peer.stream.descriptor(), nullptr);
+  shutdown(peer.stream.descriptor(), SHUT_RDWR);
+  peer.ended = true;
+  some_ended_ = true;
+}
+
+bool RoceNet::tell_owner() {
+  if (!some_ended_) [[likely]] {
+    return false;
+  }
+  some_ended_ = false;
+  std::vector<std::unique_ptr<Peer>> ended;
+  for (std::size_t i = 0; i < links_.size();) {
+    if (links_[i]->ended) {
+      ended.push_back(std::move(links_[i]));
+      links_.erase(links_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  for (const std::unique_ptr<Peer>& peer : ended) {
+    if (peer->link != 0) {
+      owner_.link_down(peer->link);
+    }
+  }
+  return true;
+}
+
+bool RoceNet::arm_wake() {
+  polls_to_look_ = 0;
+  return !some_ended_ && std::ranges::none_of(links_, [this](const std::unique_ptr<Peer>& peer) {
+    return is_cut(*peer);
+  });
+}
+
+// By the NIC.
+bool RoceNet::is_cut(const Peer& peer) const {
+  return peer.link != 0 && !peer.ended && wire_->peer(peer.link) == nullptr;
+}
+
+bool RoceNet::poll() {
+  const bool told = tell_owner();
+  if (polls_to_look_-- != 0) [[likely]] {
+    return told;
+  }
+  polls_to_look_ = polls_between_looks;
+  return look() || told || some_ended_;
+}
+
+bool RoceNet::look() {
+  std::array<epoll_event, 1> ready;
+  const bool some_ready = epoll_wait(epoll_.number(), ready.data(), ready.size(), 0) > 0;
+  if (some_ready && listener_.open()) {
+    accept_some();
+  }
+  const std::uint64_t now_ns = runtime_.now_ns();
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Peer& peer = *links_[i];
+    peer.stream.push();
+    if (some_ready && !peer.ended) {
+      hear(peer);
+    }
+    const bool is_waited_for = peer.link == 0 || outcome_ != nullptr;
+    const bool is_late = is_waited_for && now_ns - peer.came_ns >= options_.handshake_ns;
+    if (is_waited_for && !is_late && !alarm_.armed()) {
+      runtime_.arm(alarm_, peer.came_ns + options_.handshake_ns);
+    }
+    if (!peer.ended && (is_late || is_cut(peer))) {
+      end(peer);
+      if (is_late && outcome_ != nullptr) {
+        std::exchange(outcome_, nullptr)
+            ->set(Status(Code::timed_out, "the peer did not finish the handshake in time"));
+      }
+    }
+  }
+  return some_ready;
+}
+
+void RoceNet::accept_some() {
+  for (int i = 0; i < accepts_per_look; ++i) {
+    Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket.open()) {
+      return;
+    }
+    const auto strangers = std::ranges::count_if(
+        links_, [](const std::unique_ptr<Peer>& peer) { return peer->link == 0; });
+    if (static_cast<std::size_t>(strangers) >= strangers_max || !watch(socket.number()).ok()) {
+      continue;  // it may try again
+    }
+    links_.push_back(std::make_unique<Peer>(ControlStream(std::move(socket)), runtime_.now_ns()));
+    const NetMessage greeting{.kind = NetKind::greeting,
+                              .mtu_bytes = wire_->mtu_bytes(),
+                              .udp_port = wire_->local().port,
+                              .gid = wire_->gid()};
+    (void)links_.back()->stream.send(encode(greeting)).ok();
+  }
+}
+
+void RoceNet::hear(Peer& peer) {
+  for (int i = 0; i < messages_per_look && !peer.ended; ++i) {
+    ConstBytes message;
+    const ControlStream::Got got = peer.stream.receive(message);
+    if (got == ControlStream::Got::nothing) {
+      return;
+    }
+    Status status = got == ControlStream::Got::closed
+                        ? Status(Code::closed, "the peer closed the connection")
+                        : take(peer, message);
+    if (status.ok()) {
+      continue;
+    }
+    const bool is_told = got == ControlStream::Got::message && listener_.open();
+    if (is_told) {
+      (void)peer.stream.send(encode(NetMessage{.kind = NetKind::refusal, .reason = status})).ok();
+      owner_.refused(status);
+    }
+    end(peer);
+    if (outcome_ != nullptr) {
+      std::exchange(outcome_, nullptr)->set(std::move(status));
+    }
+  }
+}
+
+Status RoceNet::take(Peer& peer, ConstBytes message) {
+  if (peer.link != 0 && outcome_ == nullptr) {
+    owner_.control(peer.link, message);
+    return {};
+  }
+  const Result<NetMessage> parsed = decode_net_message(message);
+  if (!parsed.ok()) {
+    return parsed.status();
+  }
+  if (parsed->kind == NetKind::refusal) {
+    return parsed->reason;
+  }
+  return listener_.open() ? introduced(peer, *parsed) : greeted(peer, *parsed);
+}
+
+// The listener's side.
+Status RoceNet::introduced(Peer& peer, const NetMessage& message) {
+  if (message.kind != NetKind::reply) {
+    return Status(Code::invalid_argument, "the peer said something else than its reply");
+  }
+  if (message.mtu_bytes != wire_->mtu_bytes()) {
+    return Status(Code::invalid_argument, "both sides need one MTU");
+  }
+  peer.who = {.gid = message.gid, .identity = {.uid = no_user, .group = no_user, .pid = 0}};
+  REMORA_TRY(owner_.admit(peer.who));
+  const IpEndpoint from{peer.stream.peer().address, message.udp_port};
+  const Result<LinkId> link = wire_->add_link({.endpoint = from, .gid = message.gid});
+  if (!link.ok()) {
+    return link.status();
+  }
+  peer.link = *link;
+  owner_.link_up(*link, peer.who);
+  return peer.stream.send(encode(NetMessage{.kind = NetKind::ready}));
+}
+
+// The connector's side.
+Status RoceNet::greeted(Peer& peer, const NetMessage& message) {
+  if (message.kind == NetKind::ready && wire_ != nullptr && outcome_ != nullptr) {
+    std::exchange(outcome_, nullptr)->set(Status());
+    return {};
+  }
+  if (message.kind != NetKind::greeting || wire_ != nullptr) {
+    return Status(Code::invalid_argument, "the peer said what does not belong there");
+  }
+  Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
+      {.local = {peer.stream.local().address, 0}, .mtu_bytes = message.mtu_bytes, .max_links = 1});
+  if (!wire.ok()) {
+    return wire.status();
+  }
+  wire_ = std::move(wire).value();
+  peer.who = {.gid = message.gid, .identity = {.uid = no_user, .group = no_user, .pid = 0}};
+  const IpEndpoint there{peer.stream.peer().address, message.udp_port};
+  const Result<LinkId> link = wire_->add_link({.endpoint = there, .gid = message.gid});
+  if (!link.ok()) {
+    return link.status();
+  }
+  peer.link = *link;
+  return peer.stream.send(encode(NetMessage{.kind = NetKind::reply,
+                                            .mtu_bytes = wire_->mtu_bytes(),
+                                            .udp_port = wire_->local().port,
+                                            .gid = wire_->gid()}));
+}
+
+}  // namespace remora::fabric::nic

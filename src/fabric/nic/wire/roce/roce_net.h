@@ -1,0 +1,119 @@
+// RoceNet: how RoCE devices of Remora find each other, and what they say beside packets. The device
+// that listens has one port number, for TCP and UDP alike. A connector reaches it by TCP; both tell
+// each other their UDP ports and names, and a link of the RoceWire comes up on either side. The TCP
+// connection stays: it carries control messages, as the socket of a ring link does, and when it
+// ends the link is down, however the peer ended.
+//
+// Addresses are the same for TCP and UDP, and part of every packet's checksum: nothing on the way
+// may translate them.
+//
+// Trust. A peer is known by nothing but what it says; its user is no_user. The owner's admit may
+// turn it away, and what it says later may carry a token. Neither TCP nor UDP is encrypted here:
+// whoever is on the way sees tokens and values, so the network must be a trusted one, or a tunnel.
+//
+// One thread, the loop's. Nothing blocks but the first part of `connect`, for some seconds at most.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/nic/wire/roce/control_stream.h"
+#include "fabric/nic/wire/roce/net_message.h"
+#include "fabric/nic/wire/roce/roce_wire.h"
+#include "runtime/event.h"
+#include "runtime/runtime.h"
+#include "runtime/task.h"
+
+namespace remora::fabric::nic {
+
+// Of a peer that comes from the network.
+inline constexpr uid_t no_user = static_cast<uid_t>(-1);
+
+struct RoceNetOptions {
+  std::uint32_t mtu_bytes = 0;  // 0: by the interface
+  std::uint32_t max_links = roce_limits::links;
+  std::uint64_t handshake_ns = 2'000'000'000;
+};
+
+class RoceNet final : public Poller {
+ public:
+  // Lets peers in at this address and port, which must be of this machine and not "any". Port 0
+  // takes one that is free. Loop and owner outlive it.
+  static Result<std::unique_ptr<RoceNet>> listen(Runtime& runtime, LinkOwner& owner,
+                                                 const IpEndpoint& at,
+                                                 const RoceNetOptions& options = {});
+  // A device of its own with one link, to the one that listens there. Fails with not_found when
+  // nobody does, with timed_out, or with the listener's reason.
+  static Task<Result<std::unique_ptr<RoceNet>>> connect(Runtime& runtime, LinkOwner& owner,
+                                                        IpEndpoint to, RoceNetOptions options = {});
+  ~RoceNet() override;
+
+  RoceWire& wire() { return *wire_; }
+  const RoceWire& wire() const { return *wire_; }
+  // Of a connector: its link.
+  LinkId link() const { return links_.empty() ? 0 : links_.front()->link; }
+
+  // As RingWire has them.
+  Status send_control(LinkId link, ConstBytes bytes);
+  void cut_off(LinkId link);
+
+  bool poll() override;
+  int wake_fd() const override { return epoll_.number(); }
+  bool arm_wake() override;
+  bool wants_spin() const override { return false; }
+
+ private:
+  struct Peer {
+    Peer(ControlStream given, std::uint64_t now_ns) : stream(std::move(given)), came_ns(now_ns) {}
+    ControlStream stream;
+    std::uint64_t came_ns;
+    LinkId link = 0;  // 0: it has not introduced itself
+    HostPeer who = {};
+    bool ended = false;
+  };
+
+  // Lets the next poll look for those that did not introduce themselves in time.
+  class Alarm final : public Timer {
+   public:
+    explicit Alarm(RoceNet& net) : net_(net) {}
+    void expire() override { net_.polls_to_look_ = 0; }
+
+   private:
+    RoceNet& net_;
+  };
+
+  RoceNet(Runtime& runtime, LinkOwner& owner, const RoceNetOptions& options, Descriptor epoll);
+  static Result<std::unique_ptr<RoceNet>> make(Runtime& runtime, LinkOwner& owner,
+                                               const RoceNetOptions& options);
+  Status watch(int descriptor);
+  bool look();
+  void accept_some();
+  void hear(Peer& peer);
+  Status take(Peer& peer, ConstBytes message);
+  Status introduced(Peer& peer, const NetMessage& message);
+  Status greeted(Peer& peer, const NetMessage& message);
+  void end(Peer& peer);
+  bool tell_owner();
+  Peer* find(LinkId link);
+  bool is_cut(const Peer& peer) const;
+
+  Runtime& runtime_;
+  LinkOwner& owner_;
+  const RoceNetOptions options_;
+  Descriptor epoll_;
+  Descriptor listener_;
+  std::unique_ptr<RoceWire> wire_;
+  std::vector<std::unique_ptr<Peer>> links_;  // those that came, introduced or not
+  bool some_ended_ = false;
+  std::uint32_t polls_to_look_ = 0;
+  Completion<Status>* outcome_ = nullptr;  // of the flow that connects
+  Alarm alarm_{*this};
+};
+
+}  // namespace remora::fabric::nic
