@@ -17,10 +17,13 @@ namespace remora {
 
 class Histogram {
  public:
-  void record(std::uint64_t value) {
-    ++buckets_[bucket_of(value)];
-    ++count_;
-    sum_ += value;
+  void record(std::uint64_t value, std::uint64_t times = 1) {
+    if (times == 0) {
+      return;
+    }
+    buckets_[bucket_of(value)] += times;
+    count_ += times;
+    sum_ += static_cast<Wide>(value) * times;
     min_ = value < min_ ? value : min_;
     max_ = value > max_ ? value : max_;
   }

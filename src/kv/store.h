@@ -27,6 +27,7 @@
 
 #include "base/bytes.h"
 #include "base/faults.h"
+#include "base/histogram.h"
 #include "base/result.h"
 #include "fabric/queue_pair.h"
 #include "host/host.h"
@@ -113,6 +114,9 @@ class StoreServer {
     std::uint64_t value = 0;
   };
   virtual std::vector<Counter> counters() const = 0;
+  // From the request of a put until its version was persistent, in nanoseconds; null where the
+  // engine does not know.
+  virtual const Histogram* durability_latency() const { return nullptr; }
 };
 
 struct ServerOptions {

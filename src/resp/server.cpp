@@ -122,6 +122,8 @@ bool Server::poll() {
   if (count <= 0) {
     return false;
   }
+  const std::uint64_t begun_ns = runtime_.now_ns();
+  const std::uint64_t commands = counters_.commands;
   for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(count))) {
     if (event.data.ptr == nullptr) {
       accept_some();
@@ -130,6 +132,7 @@ bool Server::poll() {
     }
   }
   send_postponed();
+  latency_.record(runtime_.now_ns() - begun_ns, counters_.commands - commands);
   if (!holding_.empty()) {
     release_held();
   }

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "base/histogram.h"
 #include "base/result.h"
 #include "kv/local_store.h"
 #include "resp/command.h"
@@ -64,6 +65,9 @@ class Server final : public Poller {
 
   std::uint16_t port() const { return settings_.port; }
   const Counters& counters() const { return counters_; }
+  // Of commands: from the beginning of the turn that read them until the replies of that turn had
+  // been written, or were held back for their durability. Nanoseconds.
+  const Histogram& latency() const { return latency_; }
 
  private:
   // Looks after clients that wait for a time.
@@ -120,6 +124,7 @@ class Server final : public Poller {
   kv::LocalStore& store_;
   Settings settings_;
   Counters counters_;
+  Histogram latency_;
   const std::function<Access(int descriptor)> doorkeeper_;
   Executor executor_;
   int listener_ = -1;

@@ -109,9 +109,8 @@ Status Daemon::open_metrics() {
   HttpResponderOptions options;
   options.address = settings_.metrics;
   options.content_type = metrics_content_type;
-  Result<std::unique_ptr<HttpResponder>> metrics = HttpResponder::open(runtime_, options, [this] {
-    return metrics_text(*host_, resp_ ? &resp_->counters() : nullptr);
-  });
+  Result<std::unique_ptr<HttpResponder>> metrics =
+      HttpResponder::open(runtime_, options, [this] { return metrics_text(*host_, resp_.get()); });
   if (!metrics.ok()) {
     return metrics.status();
   }

@@ -19,6 +19,7 @@
 #include "base/socket_address.h"
 #include "fabric/nic/wire/ring/descriptor.h"
 #include "runtime/poll_loop.h"
+#include "server/metrics.h"
 #include "server/store_link.h"
 
 namespace remora::server {
@@ -160,6 +161,9 @@ TEST_F(DaemonTest, lets_redis_clients_of_its_own_user_in) {
   EXPECT_THAT(daemon->announcement(), HasSubstr(", for this user; "));
   const int client = redis_client(*daemon);
   EXPECT_EQ(ask(client, "SET key value"), "+OK\r\n");
+  EXPECT_EQ(daemon->redis()->latency().count(), 1u);
+  EXPECT_THAT(metrics_text(daemon->host(), daemon->redis()),
+              HasSubstr("\nremora_redis_command_seconds_count 1\n"));
   std::array<std::byte, 8> value;
   EXPECT_EQ(loop_.block_on(connected()->store().get(as_bytes("key"), value)).value(), 5u);
 }

@@ -59,6 +59,18 @@ class MetricsText {
                          value * metric.unit);
   }
   void add(const Metric& metric, std::uint64_t value) { add(metric, static_cast<double>(value)); }
+  // As a summary: percentiles since the beginning.
+  void add_latency(std::string_view name, std::string_view help, const Histogram& latency_ns) {
+    text_ += fmt::format("# TYPE {} summary\n# HELP {} {}.\n", name, name, help);
+    for (const double percent : {50.0, 99.0, 99.9}) {
+      text_ += fmt::format("{}{{quantile=\"{:g}\"}} {}\n", name, percent / 100,
+                           static_cast<double>(latency_ns.percentile(percent)) * 1e-9);
+    }
+    const auto count = static_cast<double>(latency_ns.count());
+    text_ += fmt::format("{}_count {}\n{}_sum {}\n", name, latency_ns.count(), name,
+                         latency_ns.mean() * count * 1e-9);
+    last_ = name;
+  }
   std::string take() { return std::move(text_) + "# EOF\n"; }
 
  private:
@@ -94,7 +106,7 @@ void add_redis(MetricsText& text, const resp::Counters& redis) {
 
 }  // namespace
 
-std::string metrics_text(StoreHost& host, const resp::Counters* redis) {
+std::string metrics_text(StoreHost& host, const resp::Server* redis) {
   MetricsText text;
   text.add({.name = "remora_uptime_seconds", .help = "Since the store was opened", .unit = 1e-9},
            host.uptime_ns());
@@ -113,6 +125,10 @@ std::string metrics_text(StoreHost& host, const resp::Counters* redis) {
            host.refusals_total());
   for (const kv::StoreServer::Counter& counter : host.store().counters()) {
     add_engine(text, counter);
+  }
+  if (const Histogram* lag_ns = host.store().durability_latency()) {
+    text.add_latency("remora_durability_latency_seconds",
+                     "From the request of a put until its version was persistent", *lag_ns);
   }
   const fabric::DeviceCounters nic = host.counters();
   text.add(
@@ -134,7 +150,11 @@ std::string metrics_text(StoreHost& host, const resp::Counters* redis) {
             .grows = true},
            nic.access_violations);
   if (redis != nullptr) {
-    add_redis(text, *redis);
+    add_redis(text, redis->counters());
+    text.add_latency("remora_redis_command_seconds",
+                     "From reading a command to writing its reply, or to holding it back until it "
+                     "is persistent",
+                     redis->latency());
   }
   return text.take();
 }

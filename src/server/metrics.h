@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "resp/command.h"
+#include "resp/server.h"
 #include "server/store_host.h"
 
 namespace remora::server {
@@ -11,7 +11,7 @@ namespace remora::server {
 inline constexpr const char* metrics_content_type =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-// `redis` is what the front end for Redis clients has counted, if there is one.
-std::string metrics_text(StoreHost& host, const resp::Counters* redis = nullptr);
+// `redis` is the front end for Redis clients, if there is one.
+std::string metrics_text(StoreHost& host, const resp::Server* redis = nullptr);
 
 }  // namespace remora::server

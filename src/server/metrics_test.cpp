@@ -40,6 +40,12 @@ TEST_F(MetricsTest, tell_what_clients_did) {
   EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"mapped\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"ring\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("\n# TYPE remora_durability_lag_seconds gauge\n"));
+  EXPECT_TRUE(loop_
+                  .block_on(link->store().put(as_bytes("key"), as_bytes("value"),
+                                              {kv::Durability::persistent}))
+                  .ok());
+  EXPECT_THAT(metrics_text(*host_),
+              HasSubstr("\nremora_durability_latency_seconds{quantile=\"0.99\"} "));
 }
 
 // A counter without a row would be shown as a gauge, and lose its history at every look.
@@ -76,7 +82,7 @@ TEST_F(MetricsTest, have_the_form_that_collectors_read) {
     if (mark == "#" && kind == "TYPE") {
       words >> family >> type;
       EXPECT_TRUE(families.insert(family).second) << line;
-      EXPECT_TRUE(type == "gauge" || type == "counter") << line;
+      EXPECT_TRUE(type == "gauge" || type == "counter" || type == "summary") << line;
     } else if (mark != "#") {
       EXPECT_TRUE(line.starts_with(family + (type == "counter" ? "_total" : ""))) << line;
       EXPECT_NO_THROW((void)std::stod(line.substr(line.rfind(' ')))) << line;

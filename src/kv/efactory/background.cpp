@@ -110,11 +110,13 @@ Task<void> EfactoryServer::verify() {
         verifying_ = false;
         co_return;
       }
+      const std::uint64_t now_ns = runtime.now_ns();
       for (std::size_t i = 0; i < count; ++i) {
         // The cleaner may have ended its data pool meanwhile.
         const Result<Object> object = catalogue_->log().find(flushed[i].offset);
         if (object.ok() && object->sequence() == flushed[i].sequence) {
           catalogue_->mark_durable(*object, background_);
+          durability_ns_.record(now_ns - flushed[i].received_ns);
           ++verified_;
         }
       }

@@ -43,6 +43,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
            growing_ || local_->busy();
   }
   std::vector<Counter> counters() const override;
+  const Histogram* durability_latency() const override { return &durability_ns_; }
 
  private:
   struct Peer {
@@ -112,6 +113,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t passed_ = 0;   // stale versions
   std::uint64_t expired_ = 0;  // keys that the background forgot
   std::uint64_t moved_ = 0;    // versions
+  Histogram durability_ns_;
   std::uint64_t verified_ = 0;
   std::uint64_t superseded_ = 0;  // versions that needed no verification any more
   std::size_t unflagged_ = 0;  // versions that the verifier has flushed and not yet called durable
