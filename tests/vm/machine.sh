@@ -4,7 +4,7 @@
 boot_patience=600  # a boot takes some 6 s, but others may keep this machine busy
 
 # What a guest does not do while it boots: tests of its ciphers, hardening, waiting for chance.
-quick="nokaslr mitigations=off cryptomgr.notests lsm= audit=0 tsc=reliable no_timer_check nowatchdog"
+quick="nokaslr mitigations=off cryptomgr.notests lsm= audit=0 no_timer_check nowatchdog"
 quick+=" rcupdate.rcu_expedited=1 random.trust_cpu=on initcall_blacklist=jent_mod_init,crypto_kdf108_init"
 
 acceleration() {

@@ -15,7 +15,7 @@
 namespace remora::vm {
 namespace {
 
-constexpr std::uint64_t connect_patience_ns = 60'000'000'000;
+constexpr std::uint64_t connect_patience_ns = 300'000'000'000;
 constexpr std::uint64_t connect_look_ns = 20'000'000;
 
 std::string name_of(std::uint32_t key) {
@@ -62,12 +62,18 @@ Status Load::connect_all() {
       links_.push_back(std::move(link).value());
       continue;
     }
-    if (server_->ended() || loop_.now_ns() > give_up_ns) {
+    if (server_->ended()) {
       std::ifstream complaints(options_.socket + ".complaints");
       std::string complaint;
       std::getline(complaints, complaint);
-      return Status(Code::closed, fmt::format("the server does not come up: {}; {}",
-                                              link.status().message(), complaint));
+      return Status(Code::closed,
+                    fmt::format("the server ended with {} before it could be reached: {}",
+                                server_->wait(), complaint));
+    }
+    if (loop_.now_ns() > give_up_ns) {
+      return Status(Code::timed_out,
+                    fmt::format("the server cannot be reached within {} s: {}",
+                                connect_patience_ns / 1'000'000'000, link.status().message()));
     }
     (void)loop_.run_for(connect_look_ns);
   }
