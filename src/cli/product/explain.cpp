@@ -84,7 +84,11 @@ void explain_device(const VerbsDevice& device, const Strategy& strategy) {
   }
   const char* reason = fabric::verbs::why_not_persistent(strategy, device.methods().flush);
   fmt::print("  {:22}{}\n", "flush of this pool",
-             reason == nullptr ? "to persistence, as said above" : reason);
+             reason == nullptr
+                 ? "to persistence, as said above, where the kernel pins its memory for a "
+                   "device: not that of a DAX file system, unless the device pages "
+                   "on demand"
+                 : reason);
 }
 
 int explain_pool(const ExplainArguments& arguments) {
