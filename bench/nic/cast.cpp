@@ -4,6 +4,7 @@
 
 #include "bench/nic/ideal.h"
 #include "bench/nic/peers/peers.h"
+#include "bench/nic/udp_ideal.h"
 #include "bench/nic/wires.h"
 
 namespace remora::bench {
@@ -14,8 +15,14 @@ std::string_view to_string(Role role) {
       return "ring";
     case Role::mapped:
       return "mapped";
+    case Role::roce:
+      return "roce";
     case Role::ideal:
       return "ideal";
+    case Role::udp:
+      return "udp";
+    case Role::libfabric_tcp:
+      return "libfabric-tcp";
     case Role::libfabric_shm:
       return "libfabric-shm";
     case Role::ucx_posix:
@@ -48,8 +55,14 @@ Result<std::unique_ptr<Contender>> Cast::start(Role role) {
       return start_ring(near_core, far_core);
     case Role::mapped:
       return start_mapped(near_core, far_core);
+    case Role::roce:
+      return start_roce(near_core, far_core);
     case Role::ideal:
       return start_ideal(far_core);
+    case Role::udp:
+      return start_udp(far_core);
+    case Role::libfabric_tcp:
+      return start_libfabric_tcp(far_core);
     case Role::libfabric_shm:
       return start_libfabric_shm(far_core);
     case Role::ucx_posix:

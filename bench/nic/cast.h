@@ -14,7 +14,17 @@
 
 namespace remora::bench {
 
-enum class Role : std::uint8_t { ring, mapped, ideal, libfabric_shm, ucx_posix, ucx_cma };
+enum class Role : std::uint8_t {
+  ring,
+  mapped,
+  roce,
+  ideal,
+  udp,
+  libfabric_shm,
+  libfabric_tcp,
+  ucx_posix,
+  ucx_cma,
+};
 
 // For people and for identifiers: "libfabric-shm".
 std::string_view to_string(Role role);
@@ -45,6 +55,8 @@ class Cast {
 Result<Claims> measure_ring(Cast& cast);
 // mapped beside what the machine's own instructions can do, and beside UCX posix.
 Result<Claims> measure_mapped(Cast& cast);
+// roce beside what bare UDP does here, and beside peers over TCP.
+Result<Claims> measure_roce(Cast& cast);
 // ring and mapped beside peers that check as they do.
 Result<Claims> measure_peers(Cast& cast);
 

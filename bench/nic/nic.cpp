@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   });
   program.add_group("ring", [&] { return measure_ring(cast); });
   program.add_group("mapped", [&] { return measure_mapped(cast); });
+  program.add_group("roce", [&] { return measure_roce(cast); });
   program.add_group("peers", [&] { return measure_peers(cast); });
   return program.run(argc, argv);
 }

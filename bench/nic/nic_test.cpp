@@ -57,6 +57,18 @@ TEST(NicBench, measures_ring_beside_the_ideal) {
   }
 }
 
+TEST(NicBench, measures_roce_beside_bare_datagrams) {
+  if (!has_two_cores()) {
+    GTEST_SKIP() << "this machine has one core";
+  }
+  const auto claims = claims_of("--only roce");
+  EXPECT_EQ(claims.size(), 9u);
+  for (const char* id : {"roce-latency/64", "roce-rate/64", "roce-bandwidth/65536"}) {
+    ASSERT_TRUE(claims.contains(id)) << id;
+    EXPECT_NE(claims.at(id).at("verdict"), "skipped");
+  }
+}
+
 TEST(NicBench, measures_mapped_beside_bare_instructions) {
   if (!has_two_cores()) {
     GTEST_SKIP() << "this machine has one core";

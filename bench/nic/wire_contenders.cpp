@@ -6,6 +6,7 @@
 #include "bench/nic/fabric_contender.h"
 #include "bench/nic/wires.h"
 #include "cli/nic_bench/ring_target.h"
+#include "cli/nic_bench/roce_target.h"
 #include "runtime/poll_loop.h"
 
 namespace remora::bench {
@@ -110,7 +111,52 @@ Result<std::unique_ptr<Wire>> start(Way way, int near_core, int far_core) {
   return contender;
 }
 
+class RoceContender final : public FabricContender {
+ public:
+  explicit RoceContender(std::unique_ptr<cli::RoceTarget> target) : target_(std::move(target)) {}
+
+  Status connect() {
+    Result<std::unique_ptr<cli::Side>> side = target_->connect(loop_, local_bytes, most_depth);
+    if (!side.ok()) {
+      return side.status();
+    }
+    side_ = std::move(side).value();
+    return Status();
+  }
+
+  std::string name() const override { return "roce"; }
+  pid_t process() const override { return target_->process(); }
+
+ protected:
+  Runtime& runtime() override { return loop_; }
+  cli::Side& side() override { return *side_; }
+
+ private:
+  std::unique_ptr<cli::RoceTarget> target_;
+  PollLoop loop_;
+  std::unique_ptr<cli::Side> side_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<Contender>> start_roce(int near_core, int far_core) {
+  if (Status status = pin_to_core(far_core); !status.ok()) {
+    return status;
+  }
+  Result<std::unique_ptr<cli::RoceTarget>> target =
+      cli::RoceTarget::start(target_bytes, most_operation_bytes, most_depth);
+  if (Status status = pin_to_core(near_core); !status.ok()) {
+    return status;
+  }
+  if (!target.ok()) {
+    return target.status();
+  }
+  auto contender = std::make_unique<RoceContender>(std::move(target).value());
+  if (Status status = contender->connect(); !status.ok()) {
+    return status;
+  }
+  return std::unique_ptr<Contender>(std::move(contender));
+}
 
 Result<std::unique_ptr<Contender>> start_ring(int near_core, int far_core) {
   Result<std::unique_ptr<WireContender>> ring =

@@ -12,5 +12,6 @@ namespace remora::bench {
 // This process must be pinned to near_core; the target runs on far_core.
 Result<std::unique_ptr<Contender>> start_ring(int near_core, int far_core);
 Result<std::unique_ptr<Contender>> start_mapped(int near_core, int far_core);
+Result<std::unique_ptr<Contender>> start_roce(int near_core, int far_core);
 
 }  // namespace remora::bench

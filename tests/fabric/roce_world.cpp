@@ -64,7 +64,7 @@ class RoceWorld final : public World {
   }
   // With losses, some of the last packets get lost, and time alone tells.
   ConnectOptions connect_options() const override {
-    return {.timeout_ns = loses_ ? 4'000'000u : 20'000'000u};
+    return {.timeout_ns = loses_ ? 10'000'000u : 100'000'000u};
   }
   bool exact_time() const override { return false; }
   bool places_late() const override { return false; }

@@ -30,19 +30,21 @@ Status libfabric_failure(const char* call, std::int64_t error) {
   return Status(Code::io_error, std::string(call) + ": " + fi_strerror(static_cast<int>(-error)));
 }
 
-Result<std::unique_ptr<LibfabricEnd>> LibfabricEnd::open(Bytes memory) {
+Result<std::unique_ptr<LibfabricEnd>> LibfabricEnd::open(Bytes memory, const char* provider,
+                                                         const char* address) {
   std::unique_ptr<LibfabricEnd> end(new LibfabricEnd);
   const std::unique_ptr<fi_info, InfoFreer> wanted(fi_allocinfo());
   wanted->caps = FI_RMA | FI_MSG;
   wanted->ep_attr->type = FI_EP_RDM;
-  wanted->fabric_attr->prov_name = strdup("shm");
+  wanted->fabric_attr->prov_name = strdup(provider);
   wanted->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
   wanted->domain_attr->threading = FI_THREAD_DOMAIN;
   wanted->tx_attr->op_flags = FI_DELIVERY_COMPLETE | FI_COMPLETION;
   fi_info* found = nullptr;
-  if (const int error = fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, wanted.get(), &found);
+  if (const int error = fi_getinfo(FI_VERSION(1, 17), address, nullptr,
+                                   address == nullptr ? 0 : FI_SOURCE, wanted.get(), &found);
       error != 0) {
-    return libfabric_failure("fi_getinfo of the provider shm", error);
+    return libfabric_failure("fi_getinfo of the provider", error);
   }
   end->info_.reset(found);
   if (Status status = end->open_objects(memory); !status.ok()) {

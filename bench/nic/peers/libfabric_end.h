@@ -37,8 +37,10 @@ struct LibfabricAddress {
 
 class LibfabricEnd {
  public:
-  // Registers the memory, which outlives the end, for both sides of an operation.
-  static Result<std::unique_ptr<LibfabricEnd>> open(Bytes memory);
+  // Registers the memory, which outlives the end, for both sides of an operation. By the provider
+  // of this name, at this address of the machine if it has one.
+  static Result<std::unique_ptr<LibfabricEnd>> open(Bytes memory, const char* provider,
+                                                    const char* address);
 
   Result<LibfabricAddress> address() const;
   // Lets operations go to that peer.

@@ -16,10 +16,19 @@
 namespace remora::bench {
 namespace {
 
+struct Provider {
+  const char* name;
+  const char* provider;
+  const char* address;
+};
+constexpr Provider shm_provider{"libfabric shm", "shm", nullptr};
+constexpr Provider tcp_provider{"libfabric tcp", "tcp;ofi_rxm", "127.0.0.1"};
+
 // Reading the completion queue is what makes the provider serve its peers.
-Status serve(const ChildContext& context, Bytes memory) {
+Status serve(const ChildContext& context, Bytes memory, const Provider& provider) {
   touch(memory);
-  Result<std::unique_ptr<LibfabricEnd>> end = LibfabricEnd::open(memory);
+  Result<std::unique_ptr<LibfabricEnd>> end =
+      LibfabricEnd::open(memory, provider.provider, provider.address);
   if (!end.ok()) {
     return end.status();
   }
@@ -35,15 +44,20 @@ Status serve(const ChildContext& context, Bytes memory) {
   return Status();
 }
 
-class LibfabricShm final : public Contender {
+class LibfabricPeer final : public Contender {
  public:
-  LibfabricShm(SharedMemory target, SharedMemory local, std::unique_ptr<Child> child)
-      : target_(std::move(target)), local_(std::move(local)), child_(std::move(child)) {}
+  LibfabricPeer(const Provider& provider, SharedMemory target, SharedMemory local,
+                std::unique_ptr<Child> child)
+      : provider_(provider),
+        target_(std::move(target)),
+        local_(std::move(local)),
+        child_(std::move(child)) {}
 
   Status connect() {
     REMORA_CHECK(child_->message().size() == sizeof peer_, "the target tells its address");
     std::memcpy(&peer_, child_->message().data(), sizeof peer_);
-    Result<std::unique_ptr<LibfabricEnd>> end = LibfabricEnd::open(local_.bytes());
+    Result<std::unique_ptr<LibfabricEnd>> end =
+        LibfabricEnd::open(local_.bytes(), provider_.provider, provider_.address);
     if (!end.ok()) {
       return end.status();
     }
@@ -56,7 +70,7 @@ class LibfabricShm final : public Contender {
     return Status();
   }
 
-  std::string name() const override { return "libfabric shm"; }
+  std::string name() const override { return provider_.name; }
   pid_t process() const override { return child_->process(); }
   Bytes local() override { return local_.bytes(); }
   Bytes view() override { return target_.bytes(); }
@@ -105,6 +119,7 @@ class LibfabricShm final : public Contender {
                          remote, peer_.key, nullptr);
   }
 
+  const Provider& provider_;
   SharedMemory target_;
   SharedMemory local_;
   std::unique_ptr<Child> child_;
@@ -114,27 +129,36 @@ class LibfabricShm final : public Contender {
   std::optional<std::size_t> pending_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<Contender>> start_libfabric_shm(int far_core) {
+Result<std::unique_ptr<Contender>> start_libfabric(int far_core, const Provider& provider) {
   Result<SharedMemory> target = SharedMemory::create(target_bytes);
   Result<SharedMemory> local = SharedMemory::create(local_bytes);
   if (!target.ok() || !local.ok()) {
     return target.ok() ? local.status() : target.status();
   }
   touch(local->bytes());
-  Result<std::unique_ptr<Child>> child = Child::start(
-      far_core,
-      [bytes = target->bytes()](const ChildContext& context) { return serve(context, bytes); });
+  Result<std::unique_ptr<Child>> child =
+      Child::start(far_core, [bytes = target->bytes(), &provider](const ChildContext& context) {
+        return serve(context, bytes, provider);
+      });
   if (!child.ok()) {
     return child.status();
   }
-  auto contender = std::make_unique<LibfabricShm>(
-      std::move(target).value(), std::move(local).value(), std::move(child).value());
+  auto contender = std::make_unique<LibfabricPeer>(
+      provider, std::move(target).value(), std::move(local).value(), std::move(child).value());
   if (Status status = contender->connect(); !status.ok()) {
     return status;
   }
   return std::unique_ptr<Contender>(std::move(contender));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Contender>> start_libfabric_shm(int far_core) {
+  return start_libfabric(far_core, shm_provider);
+}
+
+Result<std::unique_ptr<Contender>> start_libfabric_tcp(int far_core) {
+  return start_libfabric(far_core, tcp_provider);
 }
 
 }  // namespace remora::bench

@@ -5,6 +5,10 @@
 
 namespace remora::bench {
 
+Result<std::unique_ptr<Contender>> start_libfabric_tcp(int far_core) {
+  return start_libfabric_shm(far_core);
+}
+
 Result<std::unique_ptr<Contender>> start_libfabric_shm(int) {
   return Status(Code::unsupported,
                 "built without libfabric; run scripts/peers (apt package libfabric-dev), then "

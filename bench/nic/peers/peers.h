@@ -12,6 +12,8 @@ namespace remora::bench {
 
 // libfabric's shm provider: FI_EP_RDM, fi_write and fi_read, delivery complete.
 Result<std::unique_ptr<Contender>> start_libfabric_shm(int far_core);
+// The same over TCP on loopback: its provider tcp under rxm.
+Result<std::unique_ptr<Contender>> start_libfabric_tcp(int far_core);
 
 // UCX at its lowest layer, UCT, where a put costs least. posix: plain memcpy into mapped memory,
 // which checks nothing. cma: process_vm_writev and process_vm_readv.
