@@ -68,14 +68,9 @@ class RoceWorld final : public World {
   bool survives(std::size_t offset, ConstBytes bytes) override {
     return target_->survives(offset, bytes);
   }
-  // With losses, some of the last packets get lost, and time alone tells. Sanitizers make a turn
-  // of this loop, in which a test looks at all its bytes, take milliseconds.
+  // With losses, some of the last packets get lost, and time alone tells.
   ConnectOptions connect_options() const override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return {.timeout_ns = 200'000'000u};
-#else
     return {.timeout_ns = loses_ ? 10'000'000u : 100'000'000u};
-#endif
   }
   bool exact_time() const override {
     return false;

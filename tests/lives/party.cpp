@@ -83,8 +83,11 @@ Result<Line*> Party::join(const std::string& path, const LineOptions& options) {
     return Status(Code::timed_out, "the peer does not introduce itself");
   }
   REMORA_TRY(station_->send_control(*link, ConstBytes(&go, 1)));
-  if (line.load && !run_until([&] { return line.load->begun(); }, 20'000)) {
+  if (line.load && !run_until([&] { return line.load->begun() || links() == 0; }, 20'000)) {
     return Status(Code::timed_out, "the peer does not say that it begins");
+  }
+  if (line.load && !line.load->begun()) {
+    line.load->begin();  // it was stopped before the answer, and cut off: what it posts fails
   }
   return &line;
 }
