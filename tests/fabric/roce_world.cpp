@@ -68,9 +68,15 @@ class RoceWorld final : public World {
   bool survives(std::size_t offset, ConstBytes bytes) override {
     return target_->survives(offset, bytes);
   }
-  // With losses, some of the last packets get lost, and time alone tells.
+  // With losses, some of the last packets get lost, and time alone tells. Under a sanitizer a turn
+  // in which a test looks at all its bytes takes long.
   ConnectOptions connect_options() const override {
-    return {.timeout_ns = loses_ ? 10'000'000u : 100'000'000u};
+#if defined(__SANITIZE_ADDRESS__)
+    constexpr std::uint64_t short_ns = 25'000'000;
+#else
+    constexpr std::uint64_t short_ns = 10'000'000;
+#endif
+    return {.timeout_ns = loses_ ? short_ns : 100'000'000u};
   }
   bool exact_time() const override {
     return false;
