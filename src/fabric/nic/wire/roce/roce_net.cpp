@@ -9,6 +9,8 @@
 namespace remora::fabric::nic {
 namespace {
 
+constexpr int ports_tried = 64;
+
 constexpr std::size_t strangers_max = 64;  // that have not introduced themselves
 constexpr std::uint32_t polls_between_looks = 128;
 constexpr int accepts_per_look = 16;
@@ -74,13 +76,18 @@ Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& ow
   if (!net.ok()) {
     return net;
   }
-  Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
-      {.local = at, .mtu_bytes = options.mtu_bytes, .max_links = options.max_links});
-  if (!wire.ok()) {
-    return wire.status();
+  // A port that is free for UDP need not be so for TCP: where any will do, others are tried.
+  int tries = at.port == 0 ? ports_tried : 1;
+  Result<Descriptor> listener = Status(Code::in_use, "no port was tried");
+  for (; tries > 0 && !listener.ok() && listener.code() == Code::in_use; --tries) {
+    Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
+        {.local = at, .mtu_bytes = options.mtu_bytes, .max_links = options.max_links});
+    if (!wire.ok()) {
+      return wire.status();
+    }
+    (*net)->wire_ = std::move(wire).value();
+    listener = listen_stream((*net)->wire_->local());
   }
-  (*net)->wire_ = std::move(wire).value();
-  Result<Descriptor> listener = listen_stream((*net)->wire_->local());
   if (!listener.ok()) {
     return listener.status();
   }
