@@ -30,7 +30,15 @@ struct Shape {
   std::size_t size_bytes = 64;  // a power of two, up to most_operation_bytes
   std::size_t depth = 1;        // operations in flight, up to most_depth
   bool persistent = false;      // a WRITE is followed by a FLUSH, and complete after that
+  bool chained = false;         // at depth 1: where the next goes is told by what this one read
 };
+
+// Zero, which the compiler cannot know: what it is multiplied with has to be there first.
+inline std::size_t hidden_zero() {
+  std::size_t zero = 0;
+  asm volatile("" : "+r"(zero));
+  return zero;
+}
 
 class Contender {
  public:
@@ -57,12 +65,14 @@ class Contender {
 
  protected:
   // Where in the target's memory the next operation goes.
-  std::size_t next_offset(std::size_t size_bytes) {
+  std::size_t next_offset(std::size_t size_bytes) { return walk(size_bytes).next() * size_bytes; }
+  // The walk itself, for who takes many steps.
+  Walk& walk(std::size_t size_bytes) {
     if (size_bytes != walked_bytes_) {
       walk_ = Walk(target_bytes / size_bytes);
       walked_bytes_ = size_bytes;
     }
-    return walk_.next() * size_bytes;
+    return walk_;
   }
 
  private:

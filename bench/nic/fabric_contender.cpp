@@ -56,22 +56,40 @@ Status FabricContender::post(const Shape& shape, std::uint64_t count) {
 Status FabricContender::run_one_by_one(const Shape& shape, std::uint64_t operations) {
   const std::span batch(works_.data(), shape.persistent ? 2 : 1);
   const std::uint64_t base = side().peer().memory.address;
+  const std::size_t size_bytes = shape.size_bytes;
+  const std::size_t chain = shape.chained ? hidden_zero() + 1 : 0;
+  const std::byte* const brought = local().data();
   fabric::QueuePair& queue_pair = side().queue_pair();
   fabric::CompletionQueue& queue = side().completions();
-  Patience patience("the target of the wire");
+  Walk walk = this->walk(size_bytes);
+  std::uint64_t address = base;
   WorkCompletion completion;
-  for (; operations > 0; --operations) {
-    const std::uint64_t address = base + next_offset(shape.size_bytes);
+  for (std::uint64_t left = operations; left > 0; --left) {
+    address = base + walk.next() * size_bytes;
+    if (chain != 0) {
+      address += load<std::uint64_t>(brought) * (chain - 1);
+    }
     batch.front().remote.address = address;
-    batch.back().remote.address = address;
+    if (shape.persistent) {
+      batch.back().remote.address = address;
+    }
     REMORA_TRY(queue_pair.post_send(batch));
-    while (queue.poll(std::span(&completion, 1)) == 0) {
-      runtime().turn();
-      REMORA_TRY(patience.spin());
+    if (queue.poll(std::span(&completion, 1)) == 0) {
+      REMORA_TRY(await(queue, completion));
     }
     if (completion.status != WorkStatus::success) {
       return failure(completion);
     }
+  }
+  this->walk(size_bytes) = walk;
+  return Status();
+}
+
+Status FabricContender::await(fabric::CompletionQueue& queue, WorkCompletion& completion) {
+  Patience patience("the target of the wire");
+  while (queue.poll(std::span(&completion, 1)) == 0) {
+    runtime().turn();
+    REMORA_TRY(patience.spin());
   }
   return Status();
 }

@@ -29,6 +29,7 @@ class FabricContender : public Contender {
   Status post(const Shape& shape, std::uint64_t count);
 
   Status run_one_by_one(const Shape& shape, std::uint64_t operations);
+  Status await(fabric::CompletionQueue& queue, fabric::WorkCompletion& completion);
   Status failure(const fabric::WorkCompletion& completion) const;
 
   std::size_t next_slot_ = 0;

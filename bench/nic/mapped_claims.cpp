@@ -19,6 +19,14 @@ double copy_target_ratio(std::size_t size_bytes) {
   return size_bytes == 64 ? 2.0 : 1.2;
 }
 
+// A READ of which the next one knows nothing overlaps with it in the processor, as memcpys do.
+Wording chained_wording() {
+  return {
+      "mapped-read-chained/64",
+      "A READ of 64 B on mapped, and then one of where that leads, cost little more than memcpys",
+      "memcpy from the same cold memory, and then from where that leads", copy_target_ratio(64)};
+}
+
 Wording copy_wording(Verb verb, std::size_t size_bytes) {
   const bool write = verb == Verb::write;
   return {fmt::format("mapped-{}/{}", write ? "write" : "read", size_bytes),
@@ -60,6 +68,27 @@ Side bare_copy(Contender& mapped, Verb verb, std::size_t size_bytes) {
   return along(mapped, size_bytes, [](std::byte* local, std::byte* target, std::size_t size) {
     std::memcpy(local, target, size);
   });
+}
+
+Side chained_copy(Contender& mapped) {
+  return [walk = Walk(target_bytes / 64, target_bytes / 64 / 2), local = mapped.local().data(),
+          target = mapped.view().data()](std::uint64_t operations) mutable {
+    const std::size_t zero = hidden_zero();
+    for (; operations > 0; --operations) {
+      std::memcpy(local, target + walk.next() * 64 + load<std::uint64_t>(local) * zero, 64);
+    }
+  };
+}
+
+Result<Claim> measure_chained(Cast& cast, Contender& mapped) {
+  Stage& stage = cast.stage();
+  Result<Stage::Series> series = stage.measure(
+      {stage.side(mapped, {Verb::read, 64, 1, false, true}), stage.alone(chained_copy(mapped))},
+      cast.plan());
+  if (!series.ok()) {
+    return series.status();
+  }
+  return compare(chained_wording(), *series, 0, 1);
 }
 
 Result<Claim> measure_copy(Cast& cast, Contender& mapped, Verb verb, std::size_t size_bytes) {
@@ -121,6 +150,7 @@ Claims skip_all(const std::string& since) {
     claims.push_back(skip(copy_wording(Verb::read, size_bytes), since));
     claims.push_back(skip(persist_wording(size_bytes), since));
   }
+  claims.push_back(skip(chained_wording(), since));
   claims.push_back(skip(rate_wording(), since));
   return claims;
 }
@@ -139,6 +169,7 @@ Result<Claims> measure_mapped(Cast& cast) {
     measured.push_back(measure_copy(cast, mapped, Verb::read, size_bytes));
     measured.push_back(measure_persist(cast, mapped, size_bytes));
   }
+  measured.push_back(measure_chained(cast, mapped));
   measured.push_back(measure_rate(cast, mapped));
   Claims claims;
   for (Result<Claim>& claim : measured) {

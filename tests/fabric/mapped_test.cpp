@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "pmem/open_region.h"
@@ -206,6 +207,106 @@ TEST_F(Mapped, a_write_posted_with_its_flush_is_persistent_when_that_completes) 
     EXPECT_TRUE(all_succeeded(pair.near.sends));
     EXPECT_EQ(world_->near().counters().requests_by_wire, 0u);
   }
+}
+
+// Equal requests, one after another, come to have a way of their own (window.h).
+
+TEST_F(Mapped, equal_requests_arrive_and_are_flushed_like_any) {
+  Pair pair(*world_);
+  std::uint64_t id = 0;
+  for (std::size_t round = 0; round < 3; ++round) {
+    for (std::size_t line = 0; line < 40; ++line) {
+      const std::size_t offset = 64 * ((line * 7 + round) % 50);
+      pair.fill_near(0, 64, id);
+      const std::vector<std::byte> bytes = Pair::pattern(64, id);
+      EXPECT_EQ(pair.status_of(pair.write(id++, 0, offset, 64)), WorkStatus::success);
+      EXPECT_TRUE(pair.far_holds(offset, bytes));
+      EXPECT_FALSE(world_->survives(offset, bytes)) << "nothing has flushed it";
+      if (line % 3 == 0) {
+        EXPECT_EQ(pair.status_of(pair.flush(id++, offset, 64)), WorkStatus::success);
+        EXPECT_TRUE(world_->survives(offset, bytes));
+      }
+    }
+  }
+  for (std::size_t line = 0; line < 40; ++line) {
+    const WorkCompletion completion = pair.finish(pair.read(id, 4096 + line, 64 * line, 64));
+    EXPECT_EQ(completion.id, id++);
+    EXPECT_EQ(completion.size_bytes, 64u);
+    EXPECT_EQ(completion.opcode, Opcode::read);
+    EXPECT_TRUE(
+        std::equal(pair.far_at(64 * line), pair.far_at(64 * line + 64), pair.near_at(4096 + line)));
+  }
+  EXPECT_EQ(short_cut(*world_), id);
+}
+
+TEST_F(Mapped, equal_requests_are_counted_and_reported_in_batches_too) {
+  Pair pair(*world_);
+  pair.fill_near(0, 64 * 32, 1);
+  std::vector<SendWork> works;
+  for (std::size_t i = 0; i < 32; ++i) {
+    works.push_back(pair.write(i, 64 * i, 64 * (31 - i), 64));
+  }
+  for (std::size_t round = 1; round <= 4; ++round) {
+    ASSERT_TRUE(pair.near.qp->post_send(works).ok());
+    pair.wait_sends(32 * round);
+  }
+  EXPECT_TRUE(all_succeeded(pair.near.sends));
+  EXPECT_EQ(pair.near.sends.back().id, 31u);
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_TRUE(
+        std::equal(pair.near_at(64 * i), pair.near_at(64 * i + 64), pair.far_at(64 * (31 - i))));
+  }
+  EXPECT_EQ(short_cut(*world_), 128u);
+}
+
+TEST_F(Mapped, a_request_that_differs_from_those_before_it_is_judged_by_itself) {
+  const auto after_many = [&](const std::function<void(Pair&, SendWork&)>& change) {
+    Pair pair(*world_);
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(pair.status_of(pair.read(i, 0, 64 * i, 64)), WorkStatus::success);
+    }
+    SendWork work = pair.read(8, 0, 0, 64);
+    change(pair, work);
+    return pair.status_of(work);
+  };
+  const auto is_fine = [](Pair&, SendWork&) {};
+  const auto is_not_aligned = [](Pair&, SendWork& work) { work.remote.address += 24; };
+  const auto has_other_key = [](Pair&, SendWork& work) { work.remote.key ^= 0x100; };
+  const auto is_behind = [](Pair& pair, SendWork& work) {
+    work.remote.address += pair.far.memory->bytes().size();
+  };
+  const auto is_before = [](Pair&, SendWork& work) { work.remote.address -= 64; };
+  const auto is_across_the_end = [](Pair& pair, SendWork& work) {
+    work.remote.address += pair.far.memory->bytes().size() - 32;
+  };
+  const auto comes_to_nobodys_memory = [](Pair& pair, SendWork& work) {
+    static Sge piece;
+    piece = work.pieces[0];
+    piece.address += pair.near.memory->bytes().size() - 32;
+    work.pieces = std::span(&piece, 1);
+  };
+  const auto has_no_region = [](Pair& pair, SendWork&) { pair.near.memory.reset(); };
+  EXPECT_EQ(after_many(is_fine), WorkStatus::success);
+  EXPECT_EQ(after_many(is_not_aligned), WorkStatus::success);
+  EXPECT_EQ(after_many(has_other_key), WorkStatus::remote_access_error);
+  EXPECT_EQ(after_many(is_behind), WorkStatus::remote_access_error);
+  EXPECT_EQ(after_many(is_before), WorkStatus::remote_access_error);
+  EXPECT_EQ(after_many(is_across_the_end), WorkStatus::remote_access_error);
+  EXPECT_EQ(after_many(comes_to_nobodys_memory), WorkStatus::local_protection_error);
+  EXPECT_EQ(after_many(has_no_region), WorkStatus::local_protection_error);
+}
+
+TEST_F(Mapped, equal_requests_end_with_the_rights) {
+  Pair pair(*world_);
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(pair.status_of(pair.write(i, 0, 64 * i, 64)), WorkStatus::success);
+  }
+  pair.far.qp->fail();
+  EXPECT_TRUE(pair.far.qp->quiet());
+  pair.fill_near(0, 64, 99);
+  EXPECT_NE(pair.status_of(pair.write(8, 0, 0, 64)), WorkStatus::success);
+  EXPECT_FALSE(pair.far_holds(0, Pair::pattern(64, 99)));
+  EXPECT_EQ(short_cut(*world_), 8u);
 }
 
 // --- Two parties in one process ---

@@ -25,6 +25,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "fabric/nic/window.h"
 #include "fabric/nic/wire.h"
 #include "fabric/types.h"
 #include "fabric/work.h"
@@ -80,6 +81,12 @@ class Lane {
   }
   // This request goes by the wire.
   virtual void passed(const SendWork& work) = 0;
+
+  // What its owner may execute itself, while it may ask the lane.
+  const Window& window() const { return window_; }
+
+ protected:
+  Window window_;
 };
 
 class Shortcut {

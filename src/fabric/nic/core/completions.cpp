@@ -6,28 +6,28 @@
 namespace remora::fabric::nic {
 
 std::size_t Completions::poll(std::span<WorkCompletion> out) {
-  const std::uint32_t taken = static_cast<std::uint32_t>(std::min<std::size_t>(out.size(), count_));
-  if (taken == 0) {
-    return 0;
-  }
-  std::uint32_t first = first_;
+  const std::uint32_t taken =
+      static_cast<std::uint32_t>(std::min<std::size_t>(out.size(), behind_ - first_));
   for (std::uint32_t i = 0; i < taken; ++i) {
-    const Words& words = ring_[first];
-    // One word at a time, see Words.
-    std::uint64_t a = words[0];
-    std::uint64_t b = words[1];
-    std::uint64_t c = words[2];
-    asm volatile("" : "+r"(a), "+r"(b), "+r"(c));
+    const Entry& entry = ring_[(first_ + i) & mask_];
     auto* const to = reinterpret_cast<std::byte*>(&out[i]);
-    std::memcpy(to, &a, word_bytes);
-    std::memcpy(to + word_bytes, &b, word_bytes);
-    asm volatile("" ::: "memory");
-    std::memcpy(to + 2 * word_bytes, &c, word_bytes);
-    first = first + 1 == capacity_ ? 0 : first + 1;
+    std::memcpy(to, &entry.pair, sizeof entry.pair);
+    std::memcpy(to + sizeof entry.pair, &entry.third, sizeof entry.third);
   }
-  first_ = first;
-  count_ -= taken;
+  first_ += taken;
   return taken;
+}
+
+void Completions::lose() {
+  overruns_ += overrun_ ? 0 : 1;
+  overrun_ = true;
+}
+
+void Completions::raise(bool urgent) {
+  if (armed_ == Armed::for_any || urgent) {
+    armed_ = Armed::no;
+    ++events_;
+  }
 }
 
 }  // namespace remora::fabric::nic

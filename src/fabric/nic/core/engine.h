@@ -66,10 +66,11 @@ struct Engine {
 
   // There is something to do in the next turn; in virtual time there is none without an event.
   void ask_for_turn() {
-    if (!in_turn && !kick.armed()) {
+    if (!has_turn()) {
       runtime.soon(kick);
     }
   }
+  bool has_turn() const { return in_turn || kick.armed(); }
 
   // The time of this turn: the clock is read once in a turn, if at all.
   std::uint64_t now_ns() {

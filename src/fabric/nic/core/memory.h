@@ -66,6 +66,7 @@ class Memory {
 
   // Differs whenever regions were added or removed since: whoever keeps what a key led to asks.
   std::uint64_t changes() const { return changes_; }
+  const std::uint64_t* changes_word() const { return &changes_; }
 
   const PageCache& pages() const { return pages_; }
   // Misses since the last call.

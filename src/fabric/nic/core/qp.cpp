@@ -243,17 +243,28 @@ void Qp::settle() {
 
 // --- Posting ---
 
+// Both ways on are the last thing that it does, so that it needs no frame of its own.
 Status Qp::post_send(std::span<const SendWork> works) {
-  if (works.size() == 1 && lane_ != nullptr && sends_.empty() && !held_ && lane_->run_one(works[0]))
-      [[likely]] {
-    count_short_cut(1);
-    return {};
+  if (works.size() == 1 && lane_ != nullptr && sends_.empty() && !held_ &&
+      lane_->window().run(works[0])) [[likely]] {
+    Engine& engine = connection_.engine;
+    ++engine.counters.requests_short_cut;
+    return engine.has_turn() ? Status() : ask_for_turn();
   }
   return post_any(works);
 }
 
+[[gnu::noinline]] Status Qp::ask_for_turn() {
+  connection_.engine.ask_for_turn();
+  return {};
+}
+
 Status Qp::post_any(std::span<const SendWork> works) {
   if (lane_ != nullptr && sends_.empty() && !held_) {
+    if (works.size() == 1 && lane_->run_one(works[0])) {
+      count_short_cut(1);
+      return {};
+    }
     const Lane::Ran ran = lane_->run(works);
     count_short_cut(ran.executed);
     works = works.subspan(ran.executed);

@@ -79,6 +79,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
       connection_.engine.ask_for_turn();
     }
   }
+  Status ask_for_turn();
   Status post_any(std::span<const SendWork> works);
   Status post_by_wire(std::span<const SendWork> works);
   // The lane is at this request.

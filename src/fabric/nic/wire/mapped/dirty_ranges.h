@@ -36,6 +36,8 @@ class DirtyRanges {
   }
 
   bool empty() const { return count_ == 0; }
+  // The range that was added to last, or that took its place. Not when empty.
+  const Range& latest() const { return ranges_[count_ - 1]; }
 
   // Calls flush(range) for the parts within [begin, end), and forgets them.
   template <typename Flush>

@@ -18,7 +18,7 @@ MappedInitiator::Mapping::~Mapping() {
 
 MappedInitiator::~MappedInitiator() {
   for (const auto& [number, lane] : lanes_) {
-    lane->quicks_ = {};
+    lane->forget_short_ways();
     lane->link_ = nullptr;
   }
 }
@@ -49,7 +49,7 @@ void MappedInitiator::link_down(LinkId id) {
   for (const auto& [number, lane] : lanes_) {
     if (lane->link_ == link) {
       lane->link_ = nullptr;
-      lane->quicks_ = {};
+      lane->forget_short_ways();
       lane->latest_ = nullptr;
       lane->known_.clear();
     }
@@ -125,7 +125,7 @@ void MappedInitiator::answer(LinkId id, const MappedMessage& message, Descriptor
   if (known == nullptr || known->state != Known::State::asked) {
     return;
   }
-  lane->second->quicks_ = {};
+  lane->second->forget_short_ways();
   known->mapping = kind == MappedKind::grant ? map(*link, message, passed) : nullptr;
   known->state = known->mapping ? Known::State::granted : Known::State::denied;
   known->medium = message.medium;
@@ -179,7 +179,7 @@ void MappedInitiator::forget(Link& link, std::uint64_t region) {
     if (lane->link_ != &link) {
       continue;
     }
-    lane->quicks_ = {};
+    lane->forget_short_ways();
     for (Known& known : lane->known_) {
       if (known.state == Known::State::granted && known.region == region) {
         known.state = Known::State::denied;

@@ -4,7 +4,6 @@
 
 #include "fabric/nic/core/pieces.h"
 #include "fabric/nic/wire/mapped/mapped_stores.h"
-#include "fabric/nic/wire/mapped/process_fence.h"
 
 namespace remora::fabric::nic {
 namespace {
@@ -78,7 +77,7 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
     drain_streamed();
     known->state = Known::State::denied;  // taken back
     known->mapping.reset();
-    quicks_ = {};
+    forget_short_ways();
     return {};
   }
   const std::uint64_t offset = remote.address - known->base;
@@ -90,181 +89,6 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
 }
 
 // --- Requests ---
-
-[[gnu::always_inline]] inline void MappedLane::complete(const SendWork& work,
-                                                        std::uint32_t size_bytes) {
-  if (work.signalled) {
-    connection_.send_completions->push({.id = work.id,
-                                        .status = WorkStatus::success,
-                                        .opcode = work.opcode,
-                                        .size_bytes = size_bytes,
-                                        .qp = connection_.number});
-  }
-}
-
-// Where a request between the same regions as the last one goes, or null. Says nothing of the gate.
-[[gnu::always_inline]] inline std::byte* MappedLane::reach_quickly(const SendWork& work,
-                                                                   const Sge& piece,
-                                                                   bool is_read) const {
-  const std::uint64_t offset = work.remote.address - quick_->remote_base;
-  const bool is_fine = quick_->keys == Quick::both(work.remote.key, piece.key) &&
-                       quick_->changes == connection_.engine.memory.changes() &&
-                       within(reinterpret_cast<std::uintptr_t>(piece.address) - quick_->local_base,
-                              piece.size_bytes, quick_->local_bytes) &&
-                       within(offset, piece.size_bytes, quick_->remote_bytes) &&
-                       (is_read ? quick_->may_read : quick_->may_write);
-  return is_fine ? quick_->at + offset : nullptr;
-}
-
-// Whether such a request needs no call to anything. Every store that a call costs takes a place in
-// the store buffer, behind the store to the target's cold memory, and the buffer is what bounds how
-// many such requests are under way at a time.
-[[gnu::always_inline]] inline bool MappedLane::is_small(const SendWork& work) {
-  return (work.opcode == Opcode::read || work.opcode == Opcode::write) && work.pieces.size() == 1 &&
-         !work.inline_data && work.pieces[0].size_bytes - 1 < mapped_limits::by_word_bytes &&
-         work.pieces[0].size_bytes % (2 * word_bytes) == 0;
-}
-
-// Moves the bytes, and reports it. In the epoch, with the gate open.
-[[gnu::always_inline]] inline void MappedLane::execute_small(const SendWork& work, const Sge& piece,
-                                                             std::byte* at, bool is_read) {
-  if (is_read) {
-    copy_out(piece.address, ConstBytes(at, piece.size_bytes));
-  } else {
-    copy_ascending(at, ConstBytes(piece.address, piece.size_bytes));
-    quick_->dirty->add(work.remote.address, piece.size_bytes);
-  }
-  complete(work, is_read ? piece.size_bytes : 0);
-}
-
-Lane::Ran MappedLane::run(std::span<const SendWork> works) {
-  if (link_ == nullptr || !link_->gate) [[unlikely]] {
-    return {};
-  }
-  std::atomic<std::uint64_t>& epoch = link_->epoch->word(0);
-  std::size_t executed = 0;
-  bool goes_on = true;
-  streamed_for_ = nullptr;
-  while (goes_on && executed < works.size()) {
-    const std::size_t upto = std::min(works.size(), executed + mapped_limits::requests_per_entry);
-    const std::uint64_t inside = epoch.load(std::memory_order_relaxed) + 1;
-    epoch.store(inside, std::memory_order_relaxed);
-    light_fence();  // the target, who takes rights back, makes it a full one
-    while (executed < upto) {
-      const SendWork* behind = executed + 1 < upto ? &works[executed + 1] : nullptr;
-      // A FLUSH behind may make another way the better one.
-      if (is_small(works[executed]) && (behind == nullptr || behind->opcode != Opcode::flush)) {
-        const SendWork& work = works[executed];
-        const Sge& piece = work.pieces[0];
-        const bool is_read = work.opcode == Opcode::read;
-        std::byte* const at = reach_quickly(work, piece, is_read);
-        if (at != nullptr && quick_->gate->load(std::memory_order_acquire) == quick_->grant)
-            [[likely]] {
-          execute_small(work, piece, at, is_read);
-          ++executed;
-          continue;
-        }
-      }
-      goes_on = execute(works[executed], behind);
-      if (!goes_on) {
-        break;
-      }
-      ++executed;
-    }
-    drain_streamed();
-    epoch.store(inside + 1, std::memory_order_release);
-  }
-  return {executed, false};
-}
-
-// Within the epoch, if the target still grants what reach_quickly said.
-template <typename Move>
-[[gnu::always_inline]] inline bool MappedLane::move_if_open(Move move) {
-  const std::uint64_t inside = quick_->epoch->load(std::memory_order_relaxed) + 1;
-  quick_->epoch->store(inside, std::memory_order_relaxed);
-  light_fence();  // see run
-  const bool is_open = quick_->gate->load(std::memory_order_acquire) == quick_->grant;
-  if (is_open) [[likely]] {
-    move();
-  }
-  quick_->epoch->store(inside + 1, std::memory_order_release);
-  return is_open;
-}
-
-bool MappedLane::run_one(const SendWork& work) {
-  if (!is_small(work)) {
-    return run_one_large(work);
-  }
-  const Sge& piece = work.pieces[0];
-  const bool is_read = work.opcode == Opcode::read;
-  std::byte* at = reach_quickly(work, piece, is_read);
-  if (at == nullptr) [[unlikely]] {
-    at = turn_to(work, piece) ? reach_quickly(work, piece, is_read) : nullptr;
-    if (at == nullptr) {
-      return false;
-    }
-  }
-  return move_if_open([&] { execute_small(work, piece, at, is_read); });
-}
-
-// A READ of more, which is worth a call, and no more than that.
-[[gnu::noinline]] bool MappedLane::run_one_large(const SendWork& work) {
-  if (work.opcode != Opcode::read || work.pieces.size() != 1 || work.inline_data ||
-      !is_fit(work.pieces[0].size_bytes)) {
-    return false;
-  }
-  const Sge& piece = work.pieces[0];
-  std::byte* at = reach_quickly(work, piece, true);
-  if (at == nullptr) [[unlikely]] {
-    at = turn_to(work, piece) ? reach_quickly(work, piece, true) : nullptr;
-    if (at == nullptr) {
-      return false;
-    }
-  }
-  return move_if_open([&] {
-    racy_copy(Bytes(piece.address, piece.size_bytes), ConstBytes(at, piece.size_bytes));
-    complete(work, piece.size_bytes);
-  });
-}
-
-// To what is known of these two regions, where that is in the other place. Where it is not, it is
-// put there for the next time: this request takes the other way.
-[[gnu::noinline]] bool MappedLane::turn_to(const SendWork& work, const Sge& piece) {
-  const std::uint64_t keys = Quick::both(work.remote.key, piece.key);
-  const std::uint64_t changes = connection_.engine.memory.changes();
-  if (quick_->keys == keys && quick_->changes == changes) {
-    return false;  // it is known, and not allowed
-  }
-  quick_ = &quicks_[quick_ == &quicks_[0] ? 1 : 0];
-  if (quick_->keys == keys && quick_->changes == changes) {
-    return true;
-  }
-  make_quick(work, piece);
-  return false;
-}
-
-[[gnu::noinline, gnu::cold]] void MappedLane::make_quick(const SendWork& work, const Sge& piece) {
-  *quick_ = {};
-  Known* known = find(work.remote.key);
-  const RegisteredMemory* local = connection_.engine.memory.find(connection_.domain, piece.key);
-  if (link_ == nullptr || !link_->gate || known == nullptr ||
-      known->state != Known::State::granted || local == nullptr || owner_.options_.inside) {
-    return;
-  }
-  *quick_ = {.keys = Quick::both(work.remote.key, piece.key),
-             .changes = connection_.engine.memory.changes(),
-             .gate = &link_->gate->word(known->slot),
-             .grant = known->grant,
-             .remote_base = known->base,
-             .remote_bytes = known->mapping->bytes.size(),
-             .at = known->mapping->bytes.data(),
-             .local_base = reinterpret_cast<std::uintptr_t>(local->bytes.data()),
-             .local_bytes = local->bytes.size(),
-             .epoch = &link_->epoch->word(0),
-             .dirty = &known->dirty,
-             .may_read = (known->rights & remote_read) != 0 && (local->access & local_write) != 0,
-             .may_write = (known->rights & remote_write) != 0};
-}
 
 // What goes by the wire is in the target's caches when it is acknowledged.
 void MappedLane::passed(const SendWork& work) {
@@ -291,8 +115,7 @@ void MappedLane::passed(const SendWork& work) {
   }
 }
 
-[[gnu::always_inline]] inline bool MappedLane::execute(const SendWork& work,
-                                                       const SendWork* behind) {
+bool MappedLane::execute(const SendWork& work, const SendWork* behind) {
   const bool is_simple = work.pieces.size() == 1 && !work.inline_data;
   if (is_simple && work.opcode == Opcode::read) {
     return execute_read(work);
@@ -486,6 +309,7 @@ bool MappedLane::execute_flush(const SendWork& work) {
       }
     };
     if (streamed_for_ != &work) {
+      window_ = {};  // what is written from here on is to be remembered anew
       known->dirty.take(from.address, from.address + size_bytes, write_back);
     }
     (void)region.drain();

@@ -55,6 +55,7 @@ class MappedLane final : public Lane {
     std::uint64_t local_bytes = 0;
     std::atomic<std::uint64_t>* epoch = nullptr;
     DirtyRanges* dirty = nullptr;
+    Region* medium = nullptr;  // where whole lines can be stored past the caches, and flushed
     bool may_read = false;
     bool may_write = false;
 
@@ -93,9 +94,23 @@ class MappedLane final : public Lane {
   template <typename Move>
   bool move_if_open(Move move);
   bool run_one_large(const SendWork& work);
+  bool run_persistent_line(const SendWork& write, const SendWork& flush);
   bool turn_to(const SendWork& work, const Sge& piece);
   void make_quick(const SendWork& work, const Sge& piece);
-  void complete(const SendWork& work, std::uint32_t size_bytes);
+  void forget_short_ways() {
+    quicks_ = {};
+    window_ = {};
+  }
+  void open_window(const SendWork& work, const Sge& piece);
+  [[gnu::always_inline]] void complete(const SendWork& work, std::uint32_t size_bytes) {
+    if (work.signalled) {
+      connection_.send_completions->push({.id = work.id,
+                                          .status = WorkStatus::success,
+                                          .opcode = work.opcode,
+                                          .size_bytes = size_bytes,
+                                          .qp = connection_.number});
+    }
+  }
   Known* find(RemoteKey key) {
     return latest_ != nullptr && latest_->key == key ? latest_ : find_among_all(key);
   }
@@ -107,8 +122,9 @@ class MappedLane final : public Lane {
     }
   }
 
-  std::array<Quick, 2> quicks_;  // a table and what it leads to are often READ in turn
-  Quick* quick_ = &quicks_[0];   // the one that was used last; never null
+  std::array<Quick, 2> quicks_;     // a table and what it leads to are often READ in turn
+  Quick* quick_ = &quicks_[0];      // the one that was used last; never null
+  std::uint64_t latest_shape_ = 0;  // of a request that a window could have been for
   MappedInitiator& owner_;
   Connection& connection_;
   MappedInitiator::Link* link_ = nullptr;  // null when it went, or is none
