@@ -31,13 +31,13 @@ TEST(Figures, judges_each_claim_and_draws_each_figure) {
 TEST(Figures, measures_on_this_machine_when_it_is_asked_to) {
   const TestFolder folder;
   const Outcome outcome =
-      remora_command({"figures", "efactory-11", "--ops", "200", "--records", "50", "--measured",
+      remora_command({"figures", "efactory-9c", "--ops", "200", "--records", "50", "--measured",
                       "ring", "--json", "--out", folder.file("out")});
   ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
   for (const nlohmann::json& judged : json_of(outcome)) {
     EXPECT_FALSE(judged.at("measured").is_null()) << judged.dump();
   }
-  EXPECT_TRUE(std::filesystem::exists(folder.file("out") + "/efactory-11-measured.svg"));
+  EXPECT_TRUE(std::filesystem::exists(folder.file("out") + "/efactory-9c-measured.svg"));
 }
 
 TEST(Figures, refuses_a_figure_that_is_none_and_says_what_there_is) {
