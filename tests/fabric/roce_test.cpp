@@ -107,7 +107,7 @@ TEST(Roce, large_transfers_survive_losses) {
 
 TEST(Roce, large_transfers_pass_a_cable_that_is_too_narrow) {
   Result<std::unique_ptr<TwoNetworks>> networks =
-      TwoNetworks::create("tbf rate 1gbit burst 16kb limit 20kb");
+      TwoNetworks::create({.queue = "tbf rate 1gbit burst 16kb limit 20kb"});
   if (!networks.ok()) {
     GTEST_SKIP() << "this machine does not permit two networks: " << networks.status().message();
   }
@@ -120,7 +120,7 @@ TEST(Roce, large_transfers_pass_a_cable_that_is_too_narrow) {
 
 // What rxe and NICs check: the identification that the kernel gave each segment is in its checksum.
 TEST(Roce, checksums_are_right_for_the_headers_on_the_cable) {
-  Result<std::unique_ptr<TwoNetworks>> networks = TwoNetworks::create("");
+  Result<std::unique_ptr<TwoNetworks>> networks = TwoNetworks::create({});
   if (!networks.ok()) {
     GTEST_SKIP() << "this machine does not permit two networks: " << networks.status().message();
   }

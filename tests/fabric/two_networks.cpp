@@ -35,9 +35,18 @@ Status run_command(const std::string& command) {
   return Status(Code::unsupported, fmt::format("`{}` says: {}", command, said));
 }
 
+// In the network that this thread is in.
+Status lose_some(unsigned per_1000) {
+  return run_command(
+      fmt::format("nft 'add table inet loss; "
+                  "add chain inet loss arriving {{ type filter hook input priority 0; }}; "
+                  "add rule inet loss arriving meta l4proto udp numgen random mod 1000 < {} drop'",
+                  per_1000));
+}
+
 }  // namespace
 
-Result<std::unique_ptr<TwoNetworks>> TwoNetworks::create(const std::string& shaping) {
+Result<std::unique_ptr<TwoNetworks>> TwoNetworks::create(const Shaping& shaping) {
   std::unique_ptr<TwoNetworks> networks(new TwoNetworks());
   const Status status = networks->set_up(shaping);
   if (networks->home_ >= 0) {
@@ -65,7 +74,7 @@ Status TwoNetworks::new_network(int& descriptor) const {
   return descriptor >= 0 ? Status() : os_failure("cannot keep a network namespace", errno);
 }
 
-Status TwoNetworks::set_up(const std::string& shaping) {
+Status TwoNetworks::set_up(const Shaping& shaping) {
   home_ = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
   if (home_ < 0) {
     return os_failure("cannot tell the own network namespace", errno);
@@ -80,9 +89,12 @@ Status TwoNetworks::set_up(const std::string& shaping) {
     // gets are single packets.
     REMORA_TRY(run_command(fmt::format("ip link set {} gso_max_segs 1", device)));
     REMORA_TRY(run_command(fmt::format("ip link set {} up", device)));
-    return shaping.empty()
+    if (shaping.lost_per_1000 != 0) {
+      REMORA_TRY(lose_some(shaping.lost_per_1000));
+    }
+    return shaping.queue.empty()
                ? Status()
-               : run_command(fmt::format("tc qdisc add dev {} root {}", device, shaping));
+               : run_command(fmt::format("tc qdisc add dev {} root {}", device, shaping.queue));
   };
   REMORA_TRY(finish("far", far_address));
   if (setns(near_, CLONE_NEWNET) != 0) {

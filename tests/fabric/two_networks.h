@@ -1,6 +1,6 @@
 // TwoNetworks: two network namespaces of this process with a pair of virtual Ethernet interfaces
-// between them, as two machines on one cable. Needs root and the commands `ip` and `tc`. They are
-// gone with this object, however the process ends.
+// between them, as two machines on one cable. Needs root and the commands `ip`, `tc` and `nft`.
+// They are gone with this object, however the process ends.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,21 @@
 
 namespace remora::fabric::contract {
 
+// What makes the cable worse than it is.
+struct Shaping {
+  std::string queue = {};      // what `tc qdisc add dev DEVICE root` is told for both ends
+  unsigned lost_per_1000 = 0;  // of the datagrams that arrive, by chance
+
+  bool none() const { return queue.empty() && lost_per_1000 == 0; }
+};
+
 class TwoNetworks {
  public:
   static constexpr const char* near_address = "10.77.0.1";
   static constexpr const char* far_address = "10.77.0.2";
 
-  // `shaping` is what `tc qdisc add dev DEVICE root` is told for both ends; nothing if empty. The
-  // failure says what this machine does not permit.
-  static Result<std::unique_ptr<TwoNetworks>> create(const std::string& shaping);
+  // The failure says what this machine does not permit.
+  static Result<std::unique_ptr<TwoNetworks>> create(const Shaping& shaping);
   TwoNetworks(const TwoNetworks&) = delete;
   TwoNetworks& operator=(const TwoNetworks&) = delete;
   ~TwoNetworks();
@@ -30,7 +37,7 @@ class TwoNetworks {
  private:
   TwoNetworks() = default;
   void in(int network, const std::function<void()>& what) const;
-  Status set_up(const std::string& shaping);
+  Status set_up(const Shaping& shaping);
   Status new_network(int& descriptor) const;
 
   int home_ = -1;

@@ -32,14 +32,14 @@ WorldKind roce_kind(const std::string& name, const RoceSetting& setting, std::ui
 
 // Two networks of this machine, which live as long as the program. Why there are none is what the
 // skipped tests say.
-WorldKind cable_kind(const std::string& name, const std::string& shaping) {
+WorldKind cable_kind(const std::string& name, const Shaping& shaping) {
   Result<std::unique_ptr<TwoNetworks>> networks = TwoNetworks::create(shaping);
   if (!networks.ok()) {
     WorldKind kind{.name = name, .make = {}};
     kind.absent = networks.status().message();
     return kind;
   }
-  RoceSetting setting{.is_rough = !shaping.empty()};
+  RoceSetting setting{.is_rough = !shaping.none()};
   setting.networks = std::move(networks).value();
   return {.name = name,
           .make = [setting](std::uint64_t seed) { return make_roce_world(seed, setting); }};
@@ -74,9 +74,9 @@ const std::vector<WorldKind>& all_worlds() {
       roce_kind("roce_v6_lossy", {.address = "::1", .loss_ppm = 10'000, .mtu_bytes = 256}, 2),
       // Between two networks: a good cable, one that loses 1 % by chance, one that loses what is
       // more than it can carry.
-      cable_kind("roce_cable", ""),
-      cable_kind("roce_netem", "netem loss 1%"),
-      cable_kind("roce_narrow", "tbf rate 400mbit burst 16kb limit 20kb"),
+      cable_kind("roce_cable", {}),
+      cable_kind("roce_lossy_cable", {.lost_per_1000 = 10}),
+      cable_kind("roce_narrow", {.queue = "tbf rate 400mbit burst 16kb limit 20kb"}),
   };
   return worlds;
 }
