@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -38,14 +39,24 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
+// Whether a PING is answered by a PONG. To connect proves less: Redis lets clients in while it
+// still loads what an earlier one has kept, and refuses what they ask.
 bool is_answering(std::uint16_t port) {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  constexpr std::string_view ping = "PING\r\n";
+  constexpr std::string_view pong = "+PONG";
+  char answer[pong.size()] = {};
   const bool answers =
-      ::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+      ::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      ::send(descriptor, ping.data(), ping.size(), MSG_NOSIGNAL) ==
+          static_cast<ssize_t>(ping.size()) &&
+      ::recv(descriptor, answer, sizeof answer, MSG_WAITALL) ==
+          static_cast<ssize_t>(sizeof answer) &&
+      std::string_view(answer, sizeof answer) == pong;
   ::close(descriptor);
   return answers;
 }

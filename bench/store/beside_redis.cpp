@@ -67,12 +67,14 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
 Status compare(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
                const StoreBenchOptions& options) {
   const std::string own = options.folder + "/redis";
-  std::filesystem::create_directories(own);
   std::vector<double> theirs;
   std::vector<double> ours;
   std::vector<double> ratios;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     {
+      // Each begins with nothing, as ours does: what the one before has kept would be loaded.
+      std::filesystem::remove_all(own);
+      std::filesystem::create_directories(own);
       Result<std::unique_ptr<Contender>> redis = Contender::redis(match.keeping, own);
       if (!redis.ok()) {
         return redis.status();

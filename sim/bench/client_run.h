@@ -59,6 +59,7 @@ class ClientRun {
   struct Worker {
     workload::KeyBuffer key_buffer;
     std::vector<std::byte> out;  // a value to be stored
+    std::size_t made_bytes = 0;  // of `out` that a value was made in
     std::vector<std::byte> in;   // a value that was read
     std::vector<std::byte> scanned;
     std::vector<std::size_t> scanned_ends;
@@ -76,7 +77,7 @@ class ClientRun {
   Task<Outcome> read(ConstBytes key, Worker& worker);
   Task<Outcome> scan(std::uint32_t records, Worker& worker);
   ConstBytes key_of(const workload::Operation& operation, Worker& worker) const;
-  static ConstBytes value_of(const workload::Operation& operation, ConstBytes key, Worker& worker);
+  ConstBytes value_of(const workload::Operation& operation, ConstBytes key, Worker& worker) const;
   void ended(const workload::Operation& operation, const Outcome& outcome, std::uint64_t latency_ns,
              bool metered);
   void failed(const Status& status);

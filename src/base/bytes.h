@@ -36,6 +36,14 @@ requires std::has_unique_object_representations_v<T> ConstBytes object_bytes(con
   return std::as_bytes(std::span<const T, 1>(&object, 1));
 }
 
+// Copies to where there is room for as much; the two do not overlap. std::ranges::copy of std::byte
+// is a loop over single bytes in libstdc++ 12, and memcpy must not be handed a null pointer.
+inline void copy_bytes(std::byte* to, ConstBytes from) {
+  if (!from.empty()) {
+    std::memcpy(to, from.data(), from.size());
+  }
+}
+
 // Loads and stores at any alignment.
 template <std::integral T>
 T load(const std::byte* from) {

@@ -2,15 +2,25 @@
 
 namespace remora::fabric {
 
-bool FlowOperation::await_ready() {
-  REMORA_CHECK(state_ == State::fresh, "a request is awaited once");
+bool FlowOperation::begin() {
+  REMORA_CHECK(state_ == State::fresh, "a request is posted once");
   state_ = State::posted;
   if (!post().ok()) {
     completion_ = {.id = id(), .status = WorkStatus::local_qp_operation_error};
     state_ = State::completed;
-    return true;
+    return false;
   }
-  flows_.poll();
+  return true;
+}
+
+bool FlowOperation::await_ready() {
+  REMORA_CHECK(!waits_, "a request is awaited once");
+  if (state_ == State::fresh) {
+    (void)begin();
+  }
+  if (state_ == State::posted) {
+    flows_.poll();
+  }
   return state_ == State::completed;
 }
 

@@ -36,6 +36,10 @@ class [[nodiscard]] FlowOperation {
   FlowOperation(const FlowOperation&) = delete;
   FlowOperation& operator=(const FlowOperation&) = delete;
 
+  // Posts it now, for a flow that has something else to wait for first and awaits it afterwards;
+  // else awaiting it posts it. False when it could not be posted: then it has completed.
+  bool begin();
+
   bool await_ready();
   void await_suspend(std::coroutine_handle<> flow) {
     waiter_.suspend(flow);

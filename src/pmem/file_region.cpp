@@ -39,7 +39,7 @@ FileRegion::~FileRegion() {
 }
 
 void FileRegion::copy(std::byte* to, ConstBytes from, Site site) {
-  std::ranges::copy(from, to);
+  copy_bytes(to, from);
   flush(ConstBytes(to, from.size()), site);
 }
 

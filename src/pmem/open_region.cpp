@@ -29,7 +29,7 @@ class PrivateRegion final : public Region {
   const Strategy& strategy() const override { return strategy_; }
   void flush(ConstBytes, Site) override {}
   [[nodiscard]] Ticket drain(Site) override { return Ticket{}; }
-  void copy(std::byte* to, ConstBytes from, Site) override { std::ranges::copy(from, to); }
+  void copy(std::byte* to, ConstBytes from, Site) override { copy_bytes(to, from); }
   bool persistent(Ticket) const override { return true; }
   [[nodiscard]] Status wait(Ticket) override { return Status(); }
   void request(Ticket) override {}

@@ -42,8 +42,8 @@ Result<Ticket> RedoLog::append(std::span<const Write> writes, std::span<const Se
                   0,
                   0};
   std::memcpy(place, &head, sizeof head);
-  std::ranges::copy(std::as_bytes(writes), place + sizeof head);
-  std::ranges::copy(std::as_bytes(seals), place + sizeof head + writes.size_bytes());
+  copy_bytes(place + sizeof head, std::as_bytes(writes));
+  copy_bytes(place + sizeof head + writes.size_bytes(), std::as_bytes(seals));
   store(place + offsetof(RecordHead, checksum), checksum_of(place, head));
   if (faults_.planted(pool_faults::apply_before_record)) {
     apply(sequence);

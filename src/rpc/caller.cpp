@@ -12,8 +12,6 @@ using fabric::Opcode;
 using fabric::WorkCompletion;
 using fabric::WorkStatus;
 
-namespace {}  // namespace
-
 CallSlot& CallSlot::operator=(CallSlot&& other) noexcept {
   if (this != &other) {
     if (caller_ != nullptr) {
@@ -140,13 +138,20 @@ Task<Result<ConstBytes>> Caller::call(CallSlot& slot, Kind kind, std::size_t siz
            {.call = call, .kind = kind, .size_bytes = static_cast<std::uint32_t>(size_bytes)});
   host_.charge(Work::post);
   co_await host_.settled();
-  const WorkCompletion sent =
-      co_await flows_.send(*queue_pair_, requests_->piece(at, head_bytes + size_bytes));
+  // The reply comes after the acknowledgement, so waiting for it first is waiting once. What could
+  // not arrive fails the queue pair, which ends the wait for the reply.
+  fabric::FlowSend send = flows_.send(*queue_pair_, requests_->piece(at, head_bytes + size_bytes));
+  Slot& state = slots_[slot.index_];
+  if (send.begin()) {
+    co_await Answer(state);
+  }
+  const WorkCompletion sent = co_await send;
   if (sent.status != WorkStatus::success) {
     fail(Status(Code::closed,
                 fmt::format("the server cannot be reached: {}", fabric::to_string(sent.status))));
   }
-  co_return co_await reply(slot);
+  state.call = 0;
+  co_return result_of(state);
 }
 
 Task<Result<ConstBytes>> Caller::reply(CallSlot& slot) {

@@ -345,7 +345,7 @@ Status Server::notify(SessionId session, Kind kind, ConstBytes body) {
   ++client->notices;
   put_head(std::span(client->reply_memory).subspan(buffer * reply_stride()),
            {.kind = kind, .size_bytes = static_cast<std::uint32_t>(body.size())});
-  std::ranges::copy(body, body_of(*client, buffer).begin());
+  copy_bytes(body_of(*client, buffer).data(), body);
   host_.charge(Work::post);
   send(*client, buffer | 1 << 8, static_cast<std::uint32_t>(head_bytes + body.size()));
   return {};
@@ -361,7 +361,7 @@ void Server::answer(SessionId session, std::uint32_t call, const Reply& answer, 
     drop(*client);
     return;
   }
-  std::ranges::copy(body, body_of(*client, buffer).begin());
+  copy_bytes(body_of(*client, buffer).data(), body);
   Reply whole = answer;
   whole.size_bytes = static_cast<std::uint32_t>(body.size());
   reply(*client, {.call = call}, buffer, whole);

@@ -1,7 +1,6 @@
 #include "kv/common/plain_client.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include <cstring>
 #include <utility>
@@ -48,9 +47,7 @@ Status PlainClient::check_put(ConstBytes key, ConstBytes value) const {
 Task<Buffer> PlainClient::fill(ConstBytes value) {
   Buffer buffer = co_await buffers_->take(value.size());
   host_.charge_copy(value.size());
-  if (!value.empty()) {
-    std::ranges::copy(value, buffer.bytes().begin());
-  }
+  copy_bytes(buffer.bytes().data(), value);
   co_return buffer;
 }
 

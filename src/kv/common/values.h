@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include <cstring>
 
@@ -29,9 +28,7 @@ inline Result<std::size_t> copy_out(ConstBytes from, Bytes to) {
     return Status(Code::no_space, fmt::format("the value has {} bytes, the buffer only {}",
                                               from.size(), to.size()));
   }
-  if (!from.empty()) {
-    std::ranges::copy(from, to.begin());
-  }
+  copy_bytes(to.data(), from);
   return from.size();
 }
 

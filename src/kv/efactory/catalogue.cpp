@@ -358,7 +358,7 @@ Result<Ticket> Catalogue::move(const Object& object) {
   }
   const Object copy = log_->at(placed->offset);
   if (planted.planted(faults::clean_copies_unflushed)) {
-    std::ranges::copy(object.value(), copy.value().begin());
+    copy_bytes(copy.value().data(), object.value());
   } else {
     background_.copy(copy.value().data(), object.value());
   }

@@ -1,7 +1,6 @@
 #include "kv/efactory/client.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include <cstring>
 #include <utility>
@@ -67,7 +66,7 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
   const std::uint64_t start_ns = host_.now_ns();
   const Buffer buffer = co_await buffers_->take(value.size());
   host_.charge_copy(value.size());
-  std::ranges::copy(value, buffer.bytes().begin());
+  copy_bytes(buffer.bytes().data(), value);
   host_.charge_crc(value.size());
   const PutRequest ask{.key_bytes = static_cast<std::uint32_t>(key.size()),
                        .value_bytes = static_cast<std::uint32_t>(value.size()),

@@ -87,7 +87,8 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
   std::memcpy(at, &header, sizeof header);
   std::byte* end = at + value_begin;
   for (const ConstBytes piece : object.content) {
-    end = std::ranges::copy(piece, end).out;
+    copy_bytes(end, piece);
+    end += piece.size();
   }
   if (!host_.faults().planted(log_faults::header_not_flushed)) {
     host_.flush(ConstBytes(at, end), site);

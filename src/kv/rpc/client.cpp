@@ -1,6 +1,5 @@
 #include "kv/rpc/client.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "kv/common/values.h"
@@ -33,7 +32,7 @@ Task<Status> RpcClient::put(ConstBytes key, ConstBytes value, PutOptions) {
   std::size_t size = write_put(slot.request(), key, value);
   if (!value.empty()) {
     host().charge_copy(value.size());
-    std::ranges::copy(value, slot.request().begin() + static_cast<std::ptrdiff_t>(size));
+    copy_bytes(slot.request().data() + size, value);
     size += value.size();
   }
   const Result<ConstBytes> reply = co_await caller().call(slot, put_request, size);

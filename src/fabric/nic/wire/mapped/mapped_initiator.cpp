@@ -1,20 +1,15 @@
 #include "fabric/nic/wire/mapped/mapped_initiator.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "fabric/nic/wire/mapped/mapped_lane.h"
 #include "fabric/nic/wire/mapped/process_fence.h"
 #include "pmem/open_region.h"
 
 namespace remora::fabric::nic {
-
-MappedInitiator::Mapping::~Mapping() {
-  medium.reset();
-  ::munmap(whole.data(), whole.size());
-}
 
 MappedInitiator::~MappedInitiator() {
   for (const auto& [number, lane] : lanes_) {
@@ -141,35 +136,29 @@ std::shared_ptr<MappedInitiator::Mapping> MappedInitiator::map(Link& link,
                                                                const Descriptor& file) {
   const bool writable = (message.rights & (remote_write | remote_atomic)) != 0;
   std::weak_ptr<Mapping>& place = link.mappings[message.region];
-  if (std::shared_ptr<Mapping> there = place.lock();
-      there != nullptr && there->writable == writable && there->bytes.size() == message.length) {
+  if (std::shared_ptr<Mapping> there = place.lock(); there != nullptr &&
+                                                     there->pages->writable() == writable &&
+                                                     there->bytes.size() == message.length) {
     return there;
   }
-  struct stat facts = {};
-  if (!file.open() || message.length == 0 || ::fstat(file.number(), &facts) != 0 ||
-      !within(message.offset, message.length, static_cast<std::uint64_t>(facts.st_size))) {
+  constexpr auto longest = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+  if (!file.open() || message.length == 0 || !within(message.offset, message.length, longest)) {
     return nullptr;
   }
   const std::uint64_t begin = round_down(message.offset, std::uint64_t{page_bytes});
-  const std::uint64_t size = message.offset + message.length - begin;
-  const bool populate = static_cast<Granularity>(message.medium) != Granularity::page &&
-                        size <= mapped_limits::populated_bytes;
-  void* base =
-      ::mmap(nullptr, size, PROT_READ | (writable ? PROT_WRITE : 0),
-             MAP_SHARED | (populate ? MAP_POPULATE : 0), file.number(), static_cast<off_t>(begin));
-  if (base == MAP_FAILED) {
+  const bool populate = static_cast<Granularity>(message.medium) != Granularity::page;
+  std::shared_ptr<MappedPages> pages =
+      MappedPages::of(file, begin, message.offset + message.length - begin, writable, populate);
+  if (pages == nullptr) {
     return nullptr;
   }
-  ::madvise(base, size, MADV_DONTFORK);
-  const Bytes whole(static_cast<std::byte*>(base), size);
-  auto mapping = std::make_shared<Mapping>(
-      whole, whole.subspan(message.offset - begin, message.length), writable);
+  const Bytes bytes = pages->bytes().subspan(message.offset - begin, message.length);
   Result<std::unique_ptr<Region>> medium =
-      options_.medium ? options_.medium(mapping->bytes) : adopt_mapping(whole);
+      options_.medium ? options_.medium(bytes) : adopt_mapping(pages->bytes());
   if (!medium.ok()) {
     return nullptr;
   }
-  mapping->medium = std::move(*medium);
+  const std::shared_ptr<Mapping> mapping(new Mapping{std::move(pages), bytes, std::move(*medium)});
   place = mapping;
   return mapping;
 }

@@ -19,6 +19,7 @@
 #include "fabric/nic/shortcut.h"
 #include "fabric/nic/wire/mapped/dirty_ranges.h"
 #include "fabric/nic/wire/mapped/mapped_message.h"
+#include "fabric/nic/wire/mapped/mapped_pages.h"
 #include "fabric/nic/wire/mapped/shared_page.h"
 #include "fabric/nic/wire/ring/descriptor.h"
 #include "pmem/region.h"
@@ -61,16 +62,9 @@ class MappedInitiator {
 
   // A region of the target's, in this process.
   struct Mapping {
-    Mapping(Bytes whole_, Bytes bytes_, bool writable_)
-        : whole(whole_), bytes(bytes_), writable(writable_) {}
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    ~Mapping();
-
-    Bytes whole;  // pages
+    std::shared_ptr<MappedPages> pages;
     Bytes bytes;
-    bool writable;
-    std::unique_ptr<Region> medium;
+    std::unique_ptr<Region> medium;  // goes before the pages
   };
 
   // What a lane knows of one key.

@@ -30,8 +30,10 @@ inline constexpr std::size_t gathered_bytes = 1 << 20;
 // Ranges of one key that were written and not flushed; more are taken together.
 inline constexpr std::size_t dirty_ranges = 8;
 
-// Mappings up to this size get their page tables when they are made.
-inline constexpr std::uint64_t populated_bytes = std::uint64_t{1} << 30;
+// Mappings up to this size get their page tables when they are made. The loop stands still
+// meanwhile, and memory that nobody has touched is made too: of more, that can take longer than a
+// peer waits for an acknowledgement.
+inline constexpr std::uint64_t populated_bytes = std::uint64_t{256} << 20;
 
 // A peer that stands still in the middle of an operation for so long while its rights are taken
 // back is ended.

@@ -1,0 +1,58 @@
+#include "fabric/nic/wire/mapped/mapped_pages.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <map>
+#include <tuple>
+
+#include "fabric/nic/wire/mapped/mapped_limits.h"
+
+namespace remora::fabric::nic {
+namespace {
+
+// Which pages they are, of which file. A process that was forked has none of its parent's.
+using Name = std::tuple<pid_t, dev_t, ino_t, std::uint64_t, std::uint64_t, bool>;
+
+std::map<Name, std::weak_ptr<MappedPages>>& known_pages() {
+  thread_local std::map<Name, std::weak_ptr<MappedPages>> known;
+  return known;
+}
+
+}  // namespace
+
+std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64_t begin,
+                                             std::uint64_t size_bytes, bool writable,
+                                             bool populate) {
+  struct stat facts = {};
+  if (::fstat(file.number(), &facts) != 0 ||
+      !within(begin, size_bytes, static_cast<std::uint64_t>(facts.st_size))) {
+    return nullptr;
+  }
+  auto& known = known_pages();
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<MappedPages>& place =
+      known[Name(::getpid(), facts.st_dev, facts.st_ino, begin, size_bytes, writable)];
+  if (std::shared_ptr<MappedPages> there = place.lock()) {
+    return there;
+  }
+  const bool at_once = populate && size_bytes <= mapped_limits::populated_bytes;
+  void* base =
+      ::mmap(nullptr, size_bytes, PROT_READ | (writable ? PROT_WRITE : 0),
+             MAP_SHARED | (at_once ? MAP_POPULATE : 0), file.number(), static_cast<off_t>(begin));
+  if (base == MAP_FAILED) {
+    return nullptr;
+  }
+  ::madvise(base, size_bytes, MADV_DONTFORK);
+  std::shared_ptr<MappedPages> pages(
+      new MappedPages(Bytes(static_cast<std::byte*>(base), size_bytes), writable));
+  place = pages;
+  return pages;
+}
+
+MappedPages::~MappedPages() {
+  ::munmap(bytes_.data(), bytes_.size());
+}
+
+}  // namespace remora::fabric::nic
