@@ -1,60 +1,16 @@
 #include "tests/fabric/verbs_world.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
-
-#include "base/check.h"
 #include "pmem/open_region.h"
 #include "runtime/poll_loop.h"
+#include "tests/fabric/device_dax.h"
 #include "tests/fabric/far_memory.h"
 
 namespace remora::fabric::contract {
 
 namespace {
-
-constexpr std::size_t dax_alignment = 2 << 20;  // a device DAX maps whole huge pages
-
-// Persistent memory without a file system, which a device may pin.
-class DeviceDax final : public Region {
- public:
-  explicit DeviceDax(const std::string& path) {
-    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
-    REMORA_CHECK(descriptor >= 0, "cannot open the device DAX");
-    void* mapped = mmap(nullptr, dax_alignment, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    close(descriptor);
-    REMORA_CHECK(mapped != MAP_FAILED, "cannot map the device DAX");
-    mapped_ = Bytes(static_cast<std::byte*>(mapped), dax_alignment);
-    std::ranges::fill(mapped_.first(far_bytes), std::byte{0});
-    lines_ = std::move(adopt_mapping(mapped_.first(far_bytes))).value();
-    strategy_ = lines_->strategy();
-    strategy_.survives_power_cut = true;
-  }
-  ~DeviceDax() override {
-    lines_.reset();
-    munmap(mapped_.data(), mapped_.size());
-  }
-
-  Bytes bytes() override { return lines_->bytes(); }
-  const Strategy& strategy() const override { return strategy_; }
-  void flush(ConstBytes range, Site site = Site::current()) override { lines_->flush(range, site); }
-  [[nodiscard]] Ticket drain(Site site = Site::current()) override { return lines_->drain(site); }
-  void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override {
-    lines_->copy(to, from, site);
-  }
-  bool persistent(Ticket ticket) const override { return lines_->persistent(ticket); }
-  [[nodiscard]] Status wait(Ticket ticket) override { return lines_->wait(ticket); }
-  void request(Ticket ticket) override { lines_->request(ticket); }
-
- private:
-  Bytes mapped_;
-  std::unique_ptr<Region> lines_;
-  Strategy strategy_;
-};
 
 std::unique_ptr<verbs::VerbsDevice> opened(const verbs::VerbsOptions& options) {
   Result<std::unique_ptr<verbs::VerbsDevice>> device = verbs::VerbsDevice::open(options);
@@ -80,7 +36,7 @@ class VerbsWorld final : public World {
  public:
   VerbsWorld(const verbs::VerbsOptions& options, const std::string& dax_path)
       : target_(dax_path.empty() ? std::move(make_dram(far_bytes)).value()
-                                 : std::make_unique<DeviceDax>(dax_path)),
+                                 : std::make_unique<DeviceDax>(dax_path, far_bytes)),
         near_(opened(options)),
         far_(opened(options)) {}
 

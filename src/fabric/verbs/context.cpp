@@ -9,6 +9,7 @@
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/port_counters.h"
 #include "fabric/verbs/queue_pair.h"
+#include "fabric/verbs/rxe_ring.h"
 #include "fabric/verbs/translate.h"
 
 namespace remora::fabric::verbs {
@@ -82,6 +83,9 @@ Status Context::look() {
   }
   REMORA_TRY(look_for_gid());
   facts_ = facts_of(all.device_cap_flags_ex);
+  facts_.by_hand = options_.flush == FlushMethod::native && !facts_.built_with_flush &&
+                   facts_.device_flushes && facts_.built_with_atomic_write &&
+                   facts_.device_writes_atomically && is_rxe(all.orig_attr) && knows_ring();
   Result<Methods> methods = choose_methods(facts_, options_.flush);
   if (!methods.ok()) {
     return methods.status();
@@ -160,6 +164,39 @@ std::uint32_t Context::largest_inline() const {
     ibv_dealloc_pd(domain);
   }
   return largest;
+}
+
+// A queue pair is made, to look at its queue.
+bool Context::knows_ring() const {
+  bool known = false;
+#ifdef REMORA_VERBS_HAVE_ATOMIC_WRITE
+  ibv_pd* domain = ibv_alloc_pd(device());
+  ibv_cq* queue = ibv_create_cq(device(), 1, nullptr, nullptr, 0);
+  if (domain != nullptr && queue != nullptr) {
+    ibv_qp_init_attr_ex init = {};
+    init.send_cq = init.recv_cq = queue;
+    init.qp_type = IBV_QPT_RC;
+    init.cap = {.max_send_wr = 1,
+                .max_recv_wr = 1,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+                .max_inline_data = word_bytes};
+    init.pd = domain;
+    init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE;
+    init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    if (ibv_qp* qp = ibv_create_qp_ex(device(), &init)) {
+      known = RxeRing::find(ibv_qp_to_qp_ex(qp)).has_value();
+      ibv_destroy_qp(qp);
+    }
+  }
+  if (queue != nullptr) {
+    ibv_destroy_cq(queue);
+  }
+  if (domain != nullptr) {
+    ibv_dealloc_pd(domain);
+  }
+#endif
+  return known;
 }
 
 DeviceCounters Context::counters() const {

@@ -31,6 +31,8 @@ class Context {
   std::uint8_t port() const { return options_.port; }
   std::uint32_t gid_index() const { return gid_.index; }
   bool is_infiniband() const { return port_.link_layer == IBV_LINK_LAYER_INFINIBAND; }
+  // Whether peers can be given rights to FLUSH, however this side does so.
+  bool grants_flush() const { return facts_.device_flushes; }
   // Whether memory can be registered without pinning it.
   bool pages_on_demand() const { return pages_on_demand_; }
   DeviceCounters counters() const;
@@ -76,6 +78,7 @@ class Context {
   Status look();
   Status look_for_gid();
   std::uint32_t largest_inline() const;
+  bool knows_ring() const;
 
   OpenContext device_;
   const VerbsOptions options_;

@@ -91,7 +91,8 @@ bool DomainCore::covers(const Sge& piece, bool stores) const {
 
 Domain::Domain(Context& context) : context_(context), core_(DomainCore::create(context)) {}
 
-// Rights have the numbers of libibverbs. Those to flush are the device's only if its FLUSH is used.
+// Rights have the numbers of libibverbs. Those to flush are for peers, which may have a FLUSH where
+// this side has none; then memory that the device does not flush to persistence is taken without.
 Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, AccessFlags access,
                                                               Region* persistence) {
   REMORA_TRY(core_.status());
@@ -104,8 +105,13 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
       return Status(Code::unsupported, reason);
     }
   }
-  const AccessFlags asked = method == FlushMethod::native ? access : access & ~flush_rights;
+  AccessFlags asked = context_.grants_flush() ? access : access & ~flush_rights;
   ibv_mr* memory = ibv_reg_mr((*core_)->domain(), bytes.data(), bytes.size(), asked);
+  if (memory == nullptr && errno == EINVAL && method != FlushMethod::native &&
+      (asked & flush_persistence) != 0) {
+    asked &= ~flush_persistence;
+    memory = ibv_reg_mr((*core_)->domain(), bytes.data(), bytes.size(), asked);
+  }
   if (memory == nullptr && errno == EOPNOTSUPP && context_.pages_on_demand()) {
     memory = ibv_reg_mr((*core_)->domain(), bytes.data(), bytes.size(),
                         asked | AccessFlags{IBV_ACCESS_ON_DEMAND});

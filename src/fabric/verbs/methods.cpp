@@ -44,7 +44,8 @@ MethodFacts facts_of(std::uint64_t device_capabilities) {
 }
 
 Result<Methods> choose_methods(const MethodFacts& facts, std::optional<FlushMethod> asked) {
-  const bool can_flush = facts.built_with_flush && facts.device_flushes;
+  const bool by_hand = facts.by_hand && asked == FlushMethod::native;
+  const bool can_flush = (facts.built_with_flush || by_hand) && facts.device_flushes;
   if (asked == FlushMethod::native && !can_flush) {
     return Status(Code::unsupported, std::string("no native FLUSH: ") + why_no_flush(facts) +
                                          "; leave the choice to Remora, or ask for "
@@ -61,9 +62,13 @@ Result<Methods> choose_methods(const MethodFacts& facts, std::optional<FlushMeth
 std::vector<Capability> capabilities_of(const Methods& methods, const MethodFacts& facts) {
   std::vector<Capability> list;
   if (methods.flush == FlushMethod::native) {
-    list.push_back({"flush to visibility", Support::native, "the device's FLUSH"});
+    const std::string how = facts.built_with_flush
+                                ? "the device's FLUSH"
+                                : "the device's FLUSH, put into rxe's queue by hand: this "
+                                  "libibverbs has no call for it (45 has)";
+    list.push_back({"flush to visibility", Support::native, how});
     list.push_back({"flush to persistence", Support::native,
-                    "the device's FLUSH; it takes persistent memory alone (device DAX)"});
+                    how + "; it takes persistent memory alone (device DAX)"});
   } else {
     const std::string why = std::string(" (") + why_no_flush(facts) + ")";
     list.push_back({"flush to visibility", Support::emulated,

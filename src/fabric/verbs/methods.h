@@ -31,6 +31,7 @@ struct MethodFacts {
   bool built_with_atomic_write = false;  // likewise
   bool device_flushes = false;           // to visibility and to persistence
   bool device_writes_atomically = false;
+  bool by_hand = false;  // libibverbs has no FLUSH, but the device's queue is known (rxe_ring.h)
 };
 // From the 64 capability bits of the device.
 MethodFacts facts_of(std::uint64_t device_capabilities);
@@ -39,8 +40,8 @@ struct Methods {
   FlushMethod flush = FlushMethod::read_after_write;
   AtomicWriteMethod atomic_write = AtomicWriteMethod::aligned_write;
 };
-// Native where it is there, unless the other was asked for. Fails with unsupported when native
-// FLUSH was asked for and is not there; the message says what is missing.
+// Native where it is there, unless the other was asked for; by hand only if native was. Fails with
+// unsupported when native FLUSH was asked for and is not there; the message says what is missing.
 Result<Methods> choose_methods(const MethodFacts& facts, std::optional<FlushMethod> asked);
 
 // The same for people, with the reason.

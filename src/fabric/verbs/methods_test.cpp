@@ -43,6 +43,18 @@ TEST(Methods, native_flush_that_is_not_there_is_an_error_that_says_why) {
   EXPECT_THAT(std::string(no_device.message()), HasSubstr("the device has no FLUSH"));
 }
 
+TEST(Methods, flush_by_hand_is_taken_only_if_native_is_asked_for) {
+  MethodFacts facts = everything;
+  facts.built_with_flush = false;
+  facts.by_hand = true;
+  EXPECT_EQ(choose_methods(facts, std::nullopt)->flush, FlushMethod::read_after_write);
+  EXPECT_EQ(choose_methods(facts, FlushMethod::native)->flush, FlushMethod::native);
+  EXPECT_THAT(capabilities_of({.flush = FlushMethod::native}, facts).front().how,
+              HasSubstr("by hand"));
+  facts.device_flushes = false;
+  EXPECT_FALSE(choose_methods(facts, FlushMethod::native).ok());
+}
+
 TEST(Methods, a_device_flushes_when_it_has_both_kinds) {
   const std::uint64_t visibility = std::uint64_t{1} << 38;
   const std::uint64_t persistence = std::uint64_t{1} << 39;

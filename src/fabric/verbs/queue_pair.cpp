@@ -99,6 +99,15 @@ Result<std::unique_ptr<QueuePair>> Qp::create(Context& context, std::shared_ptr<
   }
   if (init.send_ops_flags != 0) {
     made->extended_ = ibv_qp_to_qp_ex(made->pair_);
+#ifndef REMORA_VERBS_HAVE_FLUSH
+    if (context.methods().flush == FlushMethod::native) {
+      made->ring_ = RxeRing::find(made->extended_);
+      if (!made->ring_) {
+        return Status(Code::unsupported, "the queue of " + context.attributes().name +
+                                             " is not what it was when the device was opened");
+      }
+    }
+#endif
   }
   return std::unique_ptr<QueuePair>(std::move(made));
 }
@@ -184,7 +193,7 @@ Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) 
 
 Status Qp::become_ready_to_receive(const QueuePairAddress& peer, const ConnectOptions& options) {
   AccessFlags rights = options.remote_access & (remote_write | remote_read | remote_atomic);
-  if (context_.methods().flush == FlushMethod::native) {
+  if (context_.grants_flush()) {
     rights |= options.remote_access & (flush_visibility | flush_persistence);
   }
   ibv_qp_attr attributes = {};

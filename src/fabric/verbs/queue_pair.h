@@ -11,6 +11,7 @@
 
 #include "fabric/queue_pair.h"
 #include "fabric/verbs/context.h"
+#include "fabric/verbs/rxe_ring.h"
 #include "fabric/verbs/work_ring.h"
 
 namespace remora::fabric::verbs {
@@ -70,6 +71,7 @@ class Qp final : public QueuePair {
   const QueuePairOptions options_;
   ibv_qp* pair_ = nullptr;
   ibv_qp_ex* extended_ = nullptr;  // where something native needs it
+  std::optional<RxeRing> ring_;    // where FLUSH is native and libibverbs does not know
   Context::Place place_{};
   bool placed_ = false;
   mutable QpState state_ = QpState::reset;

@@ -196,6 +196,9 @@ Status Qp::post_native([[maybe_unused]] const SendWork& work) {
 #ifdef REMORA_VERBS_HAVE_ATOMIC_WRITE
   if (work.opcode == Opcode::atomic_write) {
     ibv_wr_atomic_write(extended_, work.remote.key, work.remote.address, &work.operand);
+  } else if (ring_) {
+    ibv_wr_atomic_write(extended_, work.remote.key, work.remote.address, &work.operand);
+    ring_->turn_into_flush(work);
   }
 #endif
   if (const int error = ibv_wr_complete(extended_)) {

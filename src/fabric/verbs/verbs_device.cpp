@@ -5,6 +5,7 @@
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/context.h"
 #include "fabric/verbs/domain.h"
+#include "fabric/verbs/queue_pair.h"
 
 namespace remora::fabric::verbs {
 
