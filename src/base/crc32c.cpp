@@ -8,6 +8,8 @@
 #include <nmmintrin.h>
 #endif
 
+#include "base/wide_vectors.h"
+
 namespace remora {
 
 namespace {
@@ -23,6 +25,7 @@ std::uint32_t by_library(ConstBytes bytes, std::uint32_t state) {
     state = crc32_iscsi(reinterpret_cast<unsigned char*>(from), static_cast<int>(taken), state);
     bytes = bytes.subspan(taken);
   }
+  leave_wide_vectors();
   return state;
 }
 

@@ -93,8 +93,7 @@ class ProductCommands {
         {"resp-durability",
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
-        {"listen",
-         "ADDRESS:PORT for clients of other machines, by RoCE, in place of the socket [none]"},
+        {"listen", "ADDRESS:PORT for clients of other machines, by RoCE, beside the socket [none]"},
         {"clients", "How many at a time [64]"},
     };
     for (const auto& [key, help] : keys) {

@@ -39,6 +39,22 @@ inline void copy_ascending(std::byte* to, ConstBytes from) {
       at += word_bytes;
       to += word_bytes;
     }
+    // Lines ahead are asked for, so that cold ones do not keep each other waiting.
+    constexpr std::size_t ahead_bytes = 8 * cache_line_bytes;
+    for (std::size_t line = cache_line_bytes;
+         line < ahead_bytes && line < static_cast<std::size_t>(end - at);
+         line += cache_line_bytes) {
+      __builtin_prefetch(to + line, 1);
+    }
+    for (; static_cast<std::size_t>(end - at) > ahead_bytes;
+         at += cache_line_bytes, to += cache_line_bytes) {
+      __builtin_prefetch(to + ahead_bytes, 1);
+      for (std::size_t pair = 0; pair < cache_line_bytes; pair += 2 * word_bytes) {
+        _mm_store_si128(reinterpret_cast<__m128i*>(to + pair),
+                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + pair)));
+        asm volatile("" ::: "memory");
+      }
+    }
     for (; static_cast<std::size_t>(end - at) >= 2 * word_bytes;
          at += 2 * word_bytes, to += 2 * word_bytes) {
       const __m128i pair = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/wide_vectors.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
@@ -76,7 +77,10 @@ std::uint32_t x_to_minus(std::size_t bits) {
 }  // namespace
 
 std::uint32_t crc32(ConstBytes bytes, std::uint32_t seed) {
-  return crc32_gzip_refl(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  const std::uint32_t crc =
+      crc32_gzip_refl(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  leave_wide_vectors();
+  return crc;
 }
 
 Icrc::Icrc(Family family, std::size_t largest_packet_bytes)
