@@ -93,6 +93,7 @@ Status Daemon::open_host(const std::string& version) {
     }
     options.listen = fabric::nic::endpoint_of(listen->storage);
   }
+  options.verbs = fabric::verbs::parse_wire(settings_.fabric);
   options.version = version;
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(runtime_, options);
   if (!host.ok()) {
@@ -199,6 +200,11 @@ std::string Daemon::announcement() {
     text += fmt::format(
         "clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
         settings_.access.for_others() ? "users and tokens of [access]" : "this user");
+  }
+  if (const fabric::Device* rdma = host_->rdma()) {
+    text +=
+        fmt::format("RDMA         {}: where clients read and write the store, let in as above\n",
+                    rdma->attributes().wire);
   }
   if (!resp_text_.empty()) {
     text += fmt::format("redis        {}\n", resp_text_);

@@ -46,8 +46,9 @@ Facts StoreHost::facts() {
       {"reason", medium.reason},
       {"clients", number(clients)},
       {"clients_mapped", number(mapped)},
-      {"clients_ring", number(options_.listen ? 0 : clients - mapped)},
-      {"clients_roce", number(options_.listen ? clients : 0)},
+      {"clients_ring", number(options_.listen || rdma_ ? 0 : clients - mapped)},
+      {"clients_roce", number(options_.listen && !rdma_ ? clients : 0)},
+      {"clients_verbs", number(rdma_ ? clients : 0)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},
   };
