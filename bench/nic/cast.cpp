@@ -29,6 +29,8 @@ std::string_view to_string(Role role) {
       return "ucx-posix";
     case Role::ucx_cma:
       return "ucx-cma";
+    case Role::ucx_tcp:
+      return "ucx-tcp";
   }
   return "unknown";
 }
@@ -69,6 +71,8 @@ Result<std::unique_ptr<Contender>> Cast::start(Role role) {
       return start_ucx_posix(far_core);
     case Role::ucx_cma:
       return start_ucx_cma(far_core);
+    case Role::ucx_tcp:
+      return start_ucx_tcp(far_core);
   }
   return Status(Code::invalid_argument, "no such contender");
 }

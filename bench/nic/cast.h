@@ -24,6 +24,7 @@ enum class Role : std::uint8_t {
   libfabric_tcp,
   ucx_posix,
   ucx_cma,
+  ucx_tcp,
 };
 
 // For people and for identifiers: "libfabric-shm".

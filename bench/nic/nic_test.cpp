@@ -62,7 +62,7 @@ TEST(NicBench, measures_roce_beside_bare_datagrams) {
     GTEST_SKIP() << "this machine has one core";
   }
   const auto claims = claims_of("--only roce");
-  EXPECT_EQ(claims.size(), 9u);
+  EXPECT_EQ(claims.size(), 15u);
   for (const char* id : {"roce-latency/64", "roce-rate/64", "roce-bandwidth/65536"}) {
     ASSERT_TRUE(claims.contains(id)) << id;
     EXPECT_NE(claims.at(id).at("verdict"), "skipped");

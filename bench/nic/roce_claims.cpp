@@ -72,8 +72,10 @@ Result<Claims> measure_roce(Cast& cast) {
                     aspect.target_ratio};
     claims.push_back(compare(std::move(wording), *series, 0, 1));
   }
-  if (Status status = measure_beside(cast, **roce, Role::libfabric_tcp, claims); !status.ok()) {
-    return status;
+  for (const Role their : {Role::libfabric_tcp, Role::ucx_tcp}) {
+    if (Status status = measure_beside(cast, **roce, their, claims); !status.ok()) {
+      return status;
+    }
   }
   return claims;
 }

@@ -142,7 +142,7 @@ bool MappedActor::ActorLane::begin(const SendWork& work) {
       brings_bytes(work.opcode) ? fabric::local_write : fabric::local_read;
   const ConstBytes memory = there.memory_.visible();
   const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(memory.data());
-  if (size == 0 || size > connection_.engine.max_message_bytes ||
+  if (size == 0 || size > connection_.max_message_bytes ||
       !within(address - base, size, what->bytes.size()) || !within(offset, size, memory.size()) ||
       !allows_all(connection_, work.pieces, local) ||
       (is_word(work.opcode) && address % word_bytes != 0) ||

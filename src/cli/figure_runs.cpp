@@ -154,7 +154,7 @@ Result<FigureValues> run_measured_figure(const figures::FigureRun& run, const st
   measured.engine = store->engine;
   measured.plan = store->plan;
   measured.clean_always = store->cleaning;
-  measured.fabric = fabric == "mapped" ? server::LocalFabric::mapped : server::LocalFabric::ring;
+  measured.fabric = server::parse_fabric(fabric).value_or(server::LocalFabric::ring);
   const Result<MeasuredReport> report = run_measured(measured);
   if (!report.ok()) {
     return report.status();

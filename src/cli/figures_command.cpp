@@ -207,9 +207,9 @@ void add_figures_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command
       ->add_option("--measured", arguments->measured,
-                   "Measure on this machine too: ring or mapped, or none")
+                   "Measure on this machine too: ring, mapped or roce, or none")
       ->capture_default_str()
-      ->check(CLI::IsMember({"none", "ring", "mapped"}));
+      ->check(CLI::IsMember({"none", "ring", "mapped", "roce"}));
   command->add_flag("--json", arguments->json, "Print the verdicts as JSON");
   command->footer(
       "A verdict is within, beyond, short, or no data. A claim that falls short is a finding, and\n"

@@ -191,15 +191,14 @@ std::string Daemon::announcement() {
                       host_->recovered() ? fmt::format("{} keys recovered", keys) : "new");
   text += fmt::format("medium       {}; {}\n", medium.method, medium.reason);
   text += fmt::format("durability   {}\n", acknowledged_means(host_->engine(), medium));
+  text +=
+      fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
+                  settings_.access.for_others() ? "users and tokens of [access]" : "this user");
   if (const auto endpoint = host_->network_endpoint()) {
     text += fmt::format(
-        "clients      {}, TCP and UDP: RoCE, {}\n", fabric::nic::to_string(*endpoint),
+        "network      {}, TCP and UDP: RoCE, {}\n", fabric::nic::to_string(*endpoint),
         settings_.access.tokens.empty() ? "for nobody: the settings have no [access.tokens]"
                                         : "not encrypted, for who has a token of [access.tokens]");
-  } else {
-    text += fmt::format(
-        "clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
-        settings_.access.for_others() ? "users and tokens of [access]" : "this user");
   }
   if (const fabric::Device* rdma = host_->rdma()) {
     text +=

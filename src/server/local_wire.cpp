@@ -12,6 +12,33 @@ std::string_view to_string(LocalFabric fabric) {
   return fabric == LocalFabric::ring ? "ring" : fabric == LocalFabric::mapped ? "mapped" : "roce";
 }
 
+std::optional<LocalFabric> parse_fabric(std::string_view name) {
+  for (const LocalFabric fabric : {LocalFabric::ring, LocalFabric::mapped, LocalFabric::roce}) {
+    if (name == to_string(fabric)) {
+      return fabric;
+    }
+  }
+  return {};
+}
+
+Result<LocalWire> LocalWire::create_both(Runtime& runtime, fabric::nic::LinkOwner& owner,
+                                         LocalFabric fabric, const fabric::nic::IpEndpoint& at,
+                                         std::uint32_t max_links) {
+  Result<std::unique_ptr<RoceNet>> net =
+      RoceNet::listen(runtime, owner, at, {.max_links = max_links, .is_second = true});
+  if (!net.ok()) {
+    return net.status();
+  }
+  Result<LocalWire> both =
+      create(runtime, &owner, fabric, {.max_links = max_links, .gid = (*net)->wire().gid()});
+  if (!both.ok()) {
+    return both.status();
+  }
+  both->net_ = std::move(net).value();
+  both->joined_ = std::make_unique<fabric::nic::JoinedWire>(both->wire(), both->net_->wire());
+  return both;
+}
+
 Result<LocalWire> LocalWire::listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                        const fabric::nic::IpEndpoint& at, std::uint32_t max_links) {
   Result<std::unique_ptr<RoceNet>> net =

@@ -1,7 +1,7 @@
 // LocalWire: how a store and its clients reach each other. Processes of one host do so by rings in
 // shared memory alone, or with the short way around them (fabric/nic/wire/mapped); a process with
 // one of them serves and reaches processes with either. Between hosts it is RoCE over UDP
-// (fabric/nic/wire/roce). Chosen once.
+// (fabric/nic/wire/roce). A store may have both at once. Chosen once.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "fabric/nic/wire/joined/joined_wire.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/roce/roce_net.h"
@@ -30,6 +31,8 @@ inline constexpr fabric::ConnectOptions network_connect = {.timeout_ns = 50'000'
 enum class LocalFabric : std::uint8_t { ring, mapped, roce };
 
 std::string_view to_string(LocalFabric fabric);
+// "ring", "mapped" or "roce"; nothing for another name.
+std::optional<LocalFabric> parse_fabric(std::string_view name);
 
 class LocalWire {
  public:
@@ -41,15 +44,26 @@ class LocalWire {
   // Between hosts: the store's side, and a client's, which is linked when this has ended.
   static Result<LocalWire> listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                      const fabric::nic::IpEndpoint& at, std::uint32_t max_links);
+  // Both, for a store: each takes so many links.
+  static Result<LocalWire> create_both(Runtime& runtime, fabric::nic::LinkOwner& owner,
+                                       LocalFabric fabric, const fabric::nic::IpEndpoint& at,
+                                       std::uint32_t max_links);
   static Task<Result<LocalWire>> connect_to(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                             fabric::nic::IpEndpoint to);
 
-  // Of one host.
+  // Of one host; only where there is one.
   fabric::nic::RingWire& wire() { return mapped_ ? mapped_->wire() : *ring_; }
 
-  // Of either kind.
+  // That a device is made on.
   fabric::nic::Wire& device_wire() {
+    if (joined_) {
+      return *joined_;
+    }
     return net_ ? static_cast<fabric::nic::Wire&>(net_->wire()) : wire();
+  }
+  // Whether this link, of a wire with both kinds, comes from the network.
+  bool is_network(fabric::nic::LinkId link) const {
+    return net_ && (!joined_ || (link & fabric::nic::link_of_second_wire) != 0);
   }
   // A client's link to the store's host; nothing on one host, where it has yet to connect.
   std::optional<fabric::nic::LinkId> network_link() const {
@@ -59,18 +73,22 @@ class LocalWire {
     return net_ ? std::optional(net_->wire().local()) : std::nullopt;
   }
   Status send_control(fabric::nic::LinkId link, ConstBytes bytes) {
-    return net_ ? net_->send_control(link, bytes) : wire().send_control(link, bytes);
+    return is_network(link) ? net_->send_control(link, bytes) : wire().send_control(link, bytes);
   }
-  void cut_off(fabric::nic::LinkId link) { net_ ? net_->cut_off(link) : wire().cut_off(link); }
+  void cut_off(fabric::nic::LinkId link) {
+    is_network(link) ? net_->cut_off(link) : wire().cut_off(link);
+  }
   // Peers that reach memory of this process by themselves.
   std::size_t mapped_peers() const { return mapped_ ? mapped_->granted_peers() : 0; }
 
  private:
   LocalWire() = default;
 
-  std::unique_ptr<fabric::nic::RingWire> ring_;  // one of the three
+  // Members are destroyed from the last to the first.
+  std::unique_ptr<fabric::nic::RingWire> ring_;  // one of these two, the third, or both
   std::unique_ptr<fabric::nic::MappedWire> mapped_;
   std::unique_ptr<fabric::nic::RoceNet> net_;
+  std::unique_ptr<fabric::nic::JoinedWire> joined_;
 };
 
 }  // namespace remora::server

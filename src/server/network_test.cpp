@@ -1,7 +1,9 @@
 // A store on the network: who gets in, what works there, and what happens when one side goes.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "runtime/poll_loop.h"
 #include "server/store_host.h"
@@ -116,6 +118,106 @@ TEST_P(StoreOnNetwork, clients_find_out_that_the_store_is_gone) {
   ASSERT_TRUE(link.ok());
   host_.reset();
   EXPECT_EQ(put_text(**link, "key", "value").code(), Code::closed);
+}
+
+// A store at its socket and on the network at once.
+class StoreOnBoth : public StoreOnNetwork {
+ protected:
+  void SetUp() override {
+    StoreOnNetwork::SetUp();
+    socket_ = testing::TempDir() + "both-" + std::to_string(::getpid());
+    options_.socket_path = socket_;
+  }
+  Result<std::unique_ptr<StoreLink>> join_here(LocalFabric fabric = LocalFabric::mapped) {
+    StoreLinkOptions options;
+    options.fabric = fabric;
+    options.client.buffer_bytes = 4 << 20;
+    return loop_.block_on(StoreLink::connect(loop_, socket_, options));
+  }
+  std::string fact(StoreLink& link, const char* name) {
+    const Result<Facts> facts = loop_.block_on(link.stat());
+    return facts.ok() ? find_fact(*facts, name).value_or("") : std::string();
+  }
+  std::string socket_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Loopback, StoreOnBoth, testing::Values("127.0.0.1", "::1"),
+                         [](const auto& one) {
+                           return std::string(one.param) == "::1" ? "v6" : "v4";
+                         });
+
+TEST_P(StoreOnBoth, clients_of_either_kind_see_what_the_others_put) {
+  open_store();
+  auto here = join_here();
+  ASSERT_TRUE(here.ok()) << here.status().message();
+  auto by_ring = join_here(LocalFabric::ring);
+  ASSERT_TRUE(by_ring.ok()) << by_ring.status().message();
+  auto afar = join(write_token);
+  ASSERT_TRUE(afar.ok()) << afar.status().message();
+  EXPECT_EQ((*here)->role(), "admin");
+  EXPECT_EQ((*afar)->role(), "write");
+  const std::string large(1'500'000, 'z');
+  for (StoreLink* putter : {here->get(), by_ring->get(), afar->get()}) {
+    const std::string text = "of " + std::to_string(reinterpret_cast<std::uintptr_t>(putter));
+    EXPECT_TRUE(put_text(*putter, "key", text).ok());
+    EXPECT_TRUE(put_text(*putter, "large", large + text).ok());
+    for (StoreLink* getter : {here->get(), by_ring->get(), afar->get()}) {
+      EXPECT_EQ(get_text(*getter, "key"), text);
+      EXPECT_TRUE(get_text(*getter, "large") == large + text);
+    }
+  }
+  EXPECT_EQ(loop_.block_on((*here)->wire_taken()), LocalFabric::mapped);
+  EXPECT_EQ(loop_.block_on((*by_ring)->wire_taken()), LocalFabric::ring);
+  EXPECT_EQ(loop_.block_on((*afar)->wire_taken()), LocalFabric::roce);
+  EXPECT_EQ(fact(**here, "clients_mapped"), "1");
+  EXPECT_EQ(fact(**here, "clients_ring"), "1");
+  EXPECT_EQ(fact(**here, "clients_roce"), "1");
+}
+
+TEST_P(StoreOnBoth, only_those_from_the_network_need_a_token) {
+  open_store();
+  EXPECT_EQ(join("").code(), Code::permission_denied);
+  EXPECT_TRUE(join_here().ok());
+}
+
+TEST_P(StoreOnBoth, a_store_without_tokens_still_serves_its_machine) {
+  options_.access.tokens.clear();
+  open_store();
+  EXPECT_EQ(join(write_token).code(), Code::permission_denied);
+  EXPECT_TRUE(join_here().ok());
+}
+
+TEST_P(StoreOnBoth, the_network_leaves_places_for_the_stores_own_user) {
+  options_.server.most_clients = 4;
+  open_store();
+  std::vector<std::unique_ptr<StoreLink>> links;
+  for (int i = 0; i < 3; ++i) {
+    auto link = join(write_token);
+    ASSERT_TRUE(link.ok()) << link.status().message();
+    links.push_back(std::move(link).value());
+  }
+  EXPECT_EQ(join(write_token).code(), Code::no_space);
+  EXPECT_TRUE(join_here().ok());
+}
+
+TEST_P(StoreOnBoth, one_that_goes_leaves_the_others_alone) {
+  open_store();
+  auto here = join_here();
+  auto afar = join(write_token);
+  ASSERT_TRUE(here.ok() && afar.ok());
+  ASSERT_TRUE(put_text(**here, "key", "value").ok());
+  afar->reset();
+  EXPECT_TRUE(some_day([&] { return host_->links() == 1 && host_->store().clients() == 1; }));
+  EXPECT_EQ(get_text(**here, "key"), "value");
+  auto again = join(write_token);
+  ASSERT_TRUE(again.ok());
+  here->reset();
+  EXPECT_TRUE(some_day([&] { return host_->links() == 1 && host_->store().clients() == 1; }));
+  EXPECT_EQ(get_text(**again, "key"), "value");
+  host_->close_doors();
+  EXPECT_TRUE(some_day([&] { return host_->links() == 0; }));
+  EXPECT_EQ(join_here().code(), Code::closed);
+  EXPECT_EQ(join(write_token).code(), Code::closed);
 }
 
 }  // namespace

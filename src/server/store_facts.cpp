@@ -30,7 +30,8 @@ Facts StoreHost::facts() {
   const Strategy& medium = strategy();
   const fabric::DeviceCounters nic = counters();
   const std::size_t clients = store_->clients();
-  const std::size_t mapped = std::min(mapped_clients(), clients);
+  const std::size_t roce = std::min(network_clients(), clients);
+  const std::size_t mapped = std::min(mapped_clients(), clients - roce);
   const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
   Facts facts = {
       {"version", options_.version},
@@ -46,8 +47,8 @@ Facts StoreHost::facts() {
       {"reason", medium.reason},
       {"clients", number(clients)},
       {"clients_mapped", number(mapped)},
-      {"clients_ring", number(options_.listen || rdma_ ? 0 : clients - mapped)},
-      {"clients_roce", number(options_.listen && !rdma_ ? clients : 0)},
+      {"clients_ring", number(rdma_ ? 0 : clients - mapped - roce)},
+      {"clients_roce", number(rdma_ ? 0 : roce)},
       {"clients_verbs", number(rdma_ ? clients : 0)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},

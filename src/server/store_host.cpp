@@ -72,13 +72,20 @@ Status StoreHost::open_pool() {
   return {};
 }
 
-Status StoreHost::start() {
+Result<LocalWire> StoreHost::make_wire() {
   const std::uint32_t max_links =
       std::min(options_.server.most_clients, fabric::nic::ring_limits::links_max);
-  Result<LocalWire> wire =
-      options_.listen
-          ? LocalWire::listen_at(runtime_, *this, *options_.listen, max_links)
-          : LocalWire::create(runtime_, this, options_.fabric, {.max_links = max_links});
+  if (!options_.listen) {
+    return LocalWire::create(runtime_, this, options_.fabric, {.max_links = max_links});
+  }
+  return options_.socket_path.empty()
+             ? LocalWire::listen_at(runtime_, *this, *options_.listen, max_links)
+             : LocalWire::create_both(runtime_, *this, options_.fabric, *options_.listen,
+                                      max_links);
+}
+
+Status StoreHost::start() {
+  Result<LocalWire> wire = make_wire();
   if (!wire.ok()) {
     return wire.status();
   }
@@ -94,7 +101,7 @@ Status StoreHost::start() {
   }
   kv::ServerOptions server = options_.server;
   if (options_.listen) {
-    server.connect = network_connect;
+    server.connect = network_connect;  // as patient with the clients of this machine
   }
   if (rdma_) {
     server.connect = rdma_connect;
@@ -107,7 +114,7 @@ Status StoreHost::start() {
     return store.status();
   }
   store_ = std::move(store).value();
-  if (options_.listen) {
+  if (options_.listen && options_.socket_path.empty()) {
     return {};
   }
   // Who may come is judged by `admit`; the file's mode keeps out whom nobody would let in.
@@ -133,12 +140,11 @@ Status StoreHost::admit(const HostPeer& peer) {
   if (closed_) {
     return Status(Code::closed, "the store is about to stop; try again later");
   }
-  if (options_.listen) {
-    return options_.access.tokens.empty()
-               ? Status(Code::permission_denied,
-                        "this store lets nobody in from the network: its settings have no "
-                        "[access.tokens]")
-               : Status();
+  const bool from_network = uid == fabric::nic::no_user;
+  if (from_network && options_.access.tokens.empty()) {
+    return Status(Code::permission_denied,
+                  "this store lets nobody in from the network: its settings have no "
+                  "[access.tokens]");
   }
   if (uid == own_uid_) {
     return {};
@@ -155,7 +161,7 @@ Status StoreHost::admit(const HostPeer& peer) {
                   "the store has as many clients of other users as it takes; try "
                   "again later");
   }
-  if (std::ranges::count_if(guests_, same_user) >= most) {
+  if (!from_network && std::ranges::count_if(guests_, same_user) >= most) {
     return Status(Code::no_space, fmt::format("user {} has as many connections as the store's "
                                               "settings allow ({}); close one first",
                                               uid, most));
@@ -225,7 +231,7 @@ Result<Role> StoreHost::role(LinkId link, const SessionMessage& message) const {
   if (guest == guests_.end()) {
     return Status(Code::closed, "the link is gone");
   }
-  if (options_.listen && message.text.empty()) {
+  if (wire_->is_network(link) && message.text.empty()) {
     return Status(Code::permission_denied,
                   "a client from the network needs a token of this store; --token presents one");
   }
@@ -263,6 +269,12 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
   return SessionMessage{.kind = SessionKind::welcome,
                         .queue_pair = address->queue_pair,
                         .text = std::string(to_string(*given))};
+}
+
+std::size_t StoreHost::network_clients() const {
+  return static_cast<std::size_t>(std::ranges::count_if(guests_, [this](const auto& guest) {
+    return guest.second.joined && wire_->is_network(guest.first);
+  }));
 }
 
 void StoreHost::cut_off_the_silent() {

@@ -1,5 +1,6 @@
-// StoreHost: a store that other processes of this machine use. It has the pool, the engine's
-// server, a software RNIC, and a Unix socket at which clients come in (StoreLink is their side).
+// StoreHost: a store that other processes use. It has the pool, the engine's server, a software
+// RNIC, and where clients come in (StoreLink is their side): a Unix socket for those of this
+// machine, an address for those of others, or both.
 //
 // The pool is a file, which is recovered when there is a store in it, or memory that goes with the
 // host. A client is let in by the messages of session_message.h, with the role that the access
@@ -31,8 +32,8 @@ namespace remora::server {
 
 struct StoreHostOptions {
   std::string engine = "efactory";
-  std::string socket_path = {};
-  // On the network, in place of the socket: whoever comes needs a token.
+  std::string socket_path = {};  // empty: the network alone
+  // On the network: whoever comes there needs a token.
   std::optional<fabric::nic::IpEndpoint> listen = {};
   LocalFabric fabric = LocalFabric::mapped;
   // The store is reached through this RDMA device; what `fabric` makes is then for messages alone.
@@ -81,8 +82,9 @@ class StoreHost final : private fabric::nic::LinkOwner {
 
   // Links, of clients that have joined and of those that have not yet.
   std::size_t links() const { return guests_.size(); }
-  // Clients that reach the pool by loads and stores of their own.
+  // Clients that reach the pool by loads and stores of their own, and those from the network.
   std::size_t mapped_clients() const { return wire_->mapped_peers(); }
+  std::size_t network_clients() const;
   // Links that came, and attempts that were refused, since the beginning.
   std::uint64_t links_total() const { return links_total_; }
   std::uint64_t refusals_total() const { return refusals_total_; }
@@ -110,6 +112,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
 
   Status open_pool();
   Status start();
+  Result<LocalWire> make_wire();
   Region& region() { return file_ ? file_->region() : *memory_; }
   Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
 

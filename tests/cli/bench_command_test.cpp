@@ -19,7 +19,7 @@ std::vector<std::string> brief(std::vector<std::string> more) {
 
 class Bench : public testing::TestWithParam<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(fabrics, Bench, testing::Values("ring", "mapped", "sim"),
+INSTANTIATE_TEST_SUITE_P(fabrics, Bench, testing::Values("ring", "mapped", "roce", "sim"),
                          [](const testing::TestParamInfo<const char*>& param) {
                            return std::string(param.param);
                          });

@@ -16,7 +16,7 @@ class NetworkStore : public ServedStore {
     write_text(folder_.file("settings.toml"), settings);
     chmod(folder_.file("settings.toml").c_str(), 0600);
     serve({"--config", folder_.file("settings.toml"), "--listen", "127.0.0.1:0", "--resp", ""});
-    // "clients      127.0.0.1:PORT, TCP and UDP"
+    // "network      127.0.0.1:PORT, TCP and UDP"
     const std::string said = server_->out();
     const std::size_t at = said.find("127.0.0.1:");
     ASSERT_NE(at, std::string::npos) << said;
@@ -51,6 +51,19 @@ TEST_F(NetworkStore, is_used_with_a_token) {
   expect_refusal(from_afar({"get", "key"}, ""), environment, "needs a token");
   expect_refusal(from_afar({"get", "key"}, "some wrong token."), environment, "no such token");
   EXPECT_EQ(from_afar({"stop"}, admin).exit_status, kept);
+  EXPECT_EQ(server_->wait(), kept);
+}
+
+TEST_F(NetworkStore, is_used_from_its_own_machine_at_the_same_time) {
+  serve_on_network(tokens);
+  const std::string admin = "the token of an admin";
+  EXPECT_EQ(told({"put", "key", "from here"}), "visible\n");
+  EXPECT_EQ(from_afar({"get", "key"}, admin).out, "from here\n");
+  EXPECT_EQ(from_afar({"put", "key", "from afar"}, admin).out, "visible\n");
+  EXPECT_EQ(told({"get", "key"}), "from afar\n");
+  EXPECT_THAT(told({"explain"}), HasSubstr("mapped"));
+  EXPECT_THAT(from_afar({"explain"}, admin).out, HasSubstr("roce: requests go by UDP"));
+  EXPECT_EQ(ask({"stop"}).exit_status, kept);
   EXPECT_EQ(server_->wait(), kept);
 }
 

@@ -22,6 +22,10 @@ Result<std::unique_ptr<Contender>> start_ucx_cma(int) {
   return missing();
 }
 
+Result<std::unique_ptr<Contender>> start_ucx_tcp(int) {
+  return missing();
+}
+
 }  // namespace remora::bench
 
 #endif  // REMORA_UCX

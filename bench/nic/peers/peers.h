@@ -19,5 +19,7 @@ Result<std::unique_ptr<Contender>> start_libfabric_tcp(int far_core);
 // which checks nothing. cma: process_vm_writev and process_vm_readv.
 Result<std::unique_ptr<Contender>> start_ucx_posix(int far_core);
 Result<std::unique_ptr<Contender>> start_ucx_cma(int far_core);
+// tcp on loopback: its puts alone, since it has no gets.
+Result<std::unique_ptr<Contender>> start_ucx_tcp(int far_core);
 
 }  // namespace remora::bench

@@ -43,12 +43,13 @@ Status ucx_failure(const char* call, ucs_status_t status) {
   return Status(Code::io_error, std::string(call) + ": " + ucs_status_string(status));
 }
 
-Result<std::unique_ptr<UcxEnd>> UcxEnd::open(const std::string& transport) {
+Result<std::unique_ptr<UcxEnd>> UcxEnd::open(const std::string& transport,
+                                             const std::string& device) {
   std::unique_ptr<UcxEnd> end(new UcxEnd);
   if (Status status = end->open_domain(transport); !status.ok()) {
     return status;
   }
-  if (Status status = end->open_interface(transport); !status.ok()) {
+  if (Status status = end->open_interface(transport, device); !status.ok()) {
     return status;
   }
   return end;
@@ -75,7 +76,7 @@ Status UcxEnd::open_domain(const std::string& transport) {
   return check("uct_md_open", status);
 }
 
-Status UcxEnd::open_interface(const std::string& transport) {
+Status UcxEnd::open_interface(const std::string& transport, const std::string& device) {
   REMORA_TRY(check("ucs_async_context_create",
                    ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &async_)));
   REMORA_TRY(
@@ -88,7 +89,7 @@ Status UcxEnd::open_interface(const std::string& transport) {
   parameters.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE | UCT_IFACE_PARAM_FIELD_DEVICE;
   parameters.open_mode = UCT_IFACE_OPEN_MODE_DEVICE;
   parameters.mode.device.tl_name = transport.c_str();
-  parameters.mode.device.dev_name = "memory";
+  parameters.mode.device.dev_name = device.c_str();
   const ucs_status_t status = uct_iface_open(domain_, worker_, &parameters, config, &interface_);
   uct_config_release(config);
   REMORA_TRY(check("uct_iface_open", status));

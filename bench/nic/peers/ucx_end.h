@@ -27,8 +27,9 @@ struct UcxAddress {
 
 class UcxEnd {
  public:
-  // The transport's name is that of its memory domain too: "posix", "cma".
-  static Result<std::unique_ptr<UcxEnd>> open(const std::string& transport);
+  // The transport's name is that of its memory domain too: "posix", "cma", "tcp".
+  static Result<std::unique_ptr<UcxEnd>> open(const std::string& transport,
+                                              const std::string& device = "memory");
   ~UcxEnd();
   UcxEnd(const UcxEnd&) = delete;
   UcxEnd& operator=(const UcxEnd&) = delete;
@@ -51,7 +52,7 @@ class UcxEnd {
  private:
   UcxEnd() = default;
   Status open_domain(const std::string& transport);
-  Status open_interface(const std::string& transport);
+  Status open_interface(const std::string& transport, const std::string& device);
 
   uct_component_h component_ = nullptr;
   uct_md_h domain_ = nullptr;

@@ -35,9 +35,7 @@ Result<server::Settings> settings_of(const ServeArguments& arguments) {
 void print_how_to_try(const server::Settings& settings) {
   const std::string socket = server::socket_of(settings);
   const std::string where =
-      !settings.listen.empty() ? fmt::format(" --server {} --token TOKEN", settings.listen)
-      : socket == server::default_socket() ? ""
-                                           : fmt::format(" --socket {}", socket);
+      socket == server::default_socket() ? "" : fmt::format(" --socket {}", socket);
   fmt::print(
       "try          from another terminal:\n"
       "               {0} put{1} greeting 'hello, world'\n"
@@ -45,6 +43,10 @@ void print_how_to_try(const server::Settings& settings) {
       "               {0} shell{1}\n"
       "             Ctrl-C here, or {0} stop{1}, ends it; what it holds stays\n",
       program_invocation_name, where);
+  if (!settings.listen.empty()) {
+    fmt::print("             and from other machines: {} get --server {} --token TOKEN greeting\n",
+               program_invocation_name, settings.listen);
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "fabric/device.h"
+#include "fabric/nic/wire/roce/ip_endpoint.h"
 #include "kv/store.h"
 #include "sim/workload/meter.h"
 
@@ -39,6 +40,7 @@ struct ServerPart {
   };
 
   std::atomic<bool> ready = false;       // it lets clients in
+  fabric::nic::IpEndpoint network;       // where, if not at the socket; before `ready`
   std::atomic<std::uint64_t> looks = 0;  // how often `busy` was said
   std::atomic<bool> busy = false;        // with background work
   std::atomic<bool> ended = false;       // the rest is final

@@ -115,8 +115,8 @@ void add_workload_options(CLI::App& bench, StoreBenchOptions& options) {
 void add_world_options(CLI::App& bench, StoreBenchOptions& options) {
   bench
       .add_option("--fabric", options.fabric,
-                  "ring, mapped or verbs[:DEVICE] (processes on this machine, measured) or sim "
-                  "(modelled)")
+                  "ring, mapped, roce or verbs[:DEVICE] (processes on this machine, measured) or "
+                  "sim (modelled)")
       ->capture_default_str();
   bench.add_option("--profile", options.profile.nic, "NIC of the simulated world, or a path")
       ->capture_default_str();

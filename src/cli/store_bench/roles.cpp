@@ -19,6 +19,8 @@ constexpr std::uint64_t tell_ns = 50'000'000;
 constexpr std::uint64_t call_timeout_ns = 10'000'000'000;
 // Turns without work before a client sleeps that shares its processor: the others need it.
 constexpr std::uint32_t shared_spin_turns = 20;
+// Of both sides of a run, whose processes alone reach the store.
+constexpr const char* run_token = "the clients of one run";
 
 // Tells the board now and then how many operations have ended.
 class Teller final : public Timer {
@@ -42,8 +44,14 @@ class Teller final : public Timer {
 class Member {
  public:
   Member(Runtime& loop, const ClientRole& role, std::uint32_t number, const workload::Plan& plan,
-         workload::Inserts& inserts, ClientPart& part)
-      : loop_(loop), role_(role), number_(number), plan_(plan), inserts_(inserts), part_(part) {}
+         workload::Inserts& inserts, Board& board)
+      : loop_(loop),
+        role_(role),
+        number_(number),
+        plan_(plan),
+        inserts_(inserts),
+        network_(board.server().network),
+        part_(board.client(number)) {}
 
   Task<Status> connect() {
     kv::ClientOptions client = store_bench::client_options_for(plan_, role_.depth);
@@ -53,6 +61,10 @@ class Member {
     options.verbs = role_.verbs;
     options.engine = role_.engine;
     options.client = client;
+    if (role_.fabric == server::LocalFabric::roce) {
+      options.network = network_;
+      options.token = run_token;
+    }
     Result<std::unique_ptr<server::StoreLink>> link =
         co_await server::StoreLink::connect(loop_, role_.socket_path, options);
     if (!link.ok()) {
@@ -99,6 +111,7 @@ class Member {
   const std::uint32_t number_;
   const workload::Plan& plan_;
   workload::Inserts& inserts_;
+  const fabric::nic::IpEndpoint network_;
   ClientPart& part_;
   std::unique_ptr<server::StoreLink> link_;
   std::optional<store_bench::ClientRun> run_;
@@ -112,8 +125,7 @@ class Actor {
         loop_({.spin_turns = role.alone ? limits::spin_turns : shared_spin_turns}),
         inserts_(plan.records, plan.clients) {
     for (std::uint32_t number = role.first; number < role.first + role.count; ++number) {
-      members_.push_back(
-          std::make_unique<Member>(loop_, role, number, plan, inserts_, board.client(number)));
+      members_.push_back(std::make_unique<Member>(loop_, role, number, plan, inserts_, board));
     }
   }
 
@@ -153,13 +165,19 @@ class Actor {
   std::vector<std::unique_ptr<Member>> members_;
 };
 
-Status serve_until_the_end(const server::StoreHostOptions& options, Board& board) {
+Status serve_until_the_end(server::StoreHostOptions options, Board& board) {
   ServerPart& part = board.server();
   PollLoop loop;
+  if (options.fabric == server::LocalFabric::roce) {
+    options.socket_path.clear();
+    options.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address("127.0.0.1").value(), 0};
+    options.access.tokens = {{run_token, server::Role::write}};
+  }
   Result<std::unique_ptr<server::StoreHost>> host = server::StoreHost::open(loop, options);
   if (!host.ok()) {
     return host.status();
   }
+  part.network = (*host)->network_endpoint().value_or(fabric::nic::IpEndpoint{});
   part.ready = true;
   while (board.phase().load() != Phase::end) {
     (void)loop.run_for(look_ns);

@@ -28,9 +28,9 @@ Result<std::uint32_t> parse_clients(const std::string& text, const std::string& 
 }
 
 Status check_fabric(const std::string& name) {
-  if (name != "sim" && name != "ring" && name != "mapped" && !fabric::verbs::parse_wire(name)) {
+  if (name != "sim" && !server::parse_fabric(name) && !fabric::verbs::parse_wire(name)) {
     return Status(Code::invalid_argument,
-                  fmt::format("unknown fabric '{}'; choose sim (modelled), ring, mapped or "
+                  fmt::format("unknown fabric '{}'; choose sim (modelled), ring, mapped, roce or "
                               "verbs[:DEVICE] (measured)",
                               name));
   }
@@ -45,8 +45,9 @@ Status read_media(const StoreBenchOptions& options, StoreBenchRun& run) {
   }
   if (media.size() == 2 && media[0] == "file") {
     if (options.fabric == "sim") {
-      return Status(Code::invalid_argument,
-                    "a modelled run has no file; say --memory-profile, or --fabric ring or mapped");
+      return Status(
+          Code::invalid_argument,
+          "a modelled run has no file; say --memory-profile, or --fabric ring, mapped or roce");
     }
     run.media = "file";
     run.pool_path = media[1];
@@ -168,17 +169,17 @@ Result<StoreBenchResult> run_store_bench(const StoreBenchRun& run, const OnProgr
     result.model = std::move(report).value();
     return result;
   }
-  Result<MeasuredReport> report = run_measured(
-      {.engine = run.engine,
-       .plan = run.plan,
-       .depth = run.depth,
-       .processes = run.processes,
-       .fabric = run.fabric == "mapped" ? server::LocalFabric::mapped : server::LocalFabric::ring,
-       .verbs = fabric::verbs::parse_wire(run.fabric),
-       .durability = run.durability,
-       .pool_path = run.pool_path,
-       .pool_bytes = run.pool_bytes,
-       .progress = progress});
+  Result<MeasuredReport> report =
+      run_measured({.engine = run.engine,
+                    .plan = run.plan,
+                    .depth = run.depth,
+                    .processes = run.processes,
+                    .fabric = server::parse_fabric(run.fabric).value_or(server::LocalFabric::ring),
+                    .verbs = fabric::verbs::parse_wire(run.fabric),
+                    .durability = run.durability,
+                    .pool_path = run.pool_path,
+                    .pool_bytes = run.pool_bytes,
+                    .progress = progress});
   if (!report.ok()) {
     return report.status();
   }

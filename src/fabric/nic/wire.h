@@ -18,7 +18,19 @@ namespace remora::fabric::nic {
 
 using LinkId = std::uint32_t;
 
+// A wire numbers its links below this bit, so that a wire of two (wire/joined) can tell whose a
+// link is.
+inline constexpr LinkId link_of_second_wire = LinkId{1} << 31;
+inline constexpr LinkId link_id_mask = link_of_second_wire - 1;
+
 class Shortcut;
+
+// What one link is like; the meanings are those of the functions of a Wire.
+struct LinkTraits {
+  std::uint32_t mtu_bytes = 0;
+  bool lossless = false;
+  std::uint32_t window_packets = 0;
+};
 
 // The NIC's side.
 class PacketSink {
@@ -42,7 +54,7 @@ class Wire {
  public:
   virtual ~Wire() = default;
 
-  // "ring", "mapped", "sim", "roce"
+  // "ring", "mapped", "sim", "roce"; of two wires, that of the first
   virtual const char* name() const = 0;
   // Who this side is.
   virtual Gid gid() const = 0;
@@ -55,6 +67,12 @@ class Wire {
   // included, on wires that lose what finds no room at the receiver; fewer after a loss. 0: this
   // wire has no such bound.
   virtual std::uint32_t window_packets() const { return 0; }
+  // The three of one link. On a wire whose links are not alike, the functions above tell what holds
+  // for all of them.
+  virtual LinkTraits traits(LinkId link) const {
+    (void)link;
+    return {mtu_bytes(), lossless(), window_packets()};
+  }
 
   // The link to a peer, or nothing when this wire cannot reach it now.
   virtual std::optional<LinkId> link_to(const Gid& peer) const = 0;

@@ -32,10 +32,6 @@ struct Engine {
         dma(dma_),
         keys(keys_),
         memory(cached_pages),
-        mtu_bytes(wire_.mtu_bytes()),
-        max_message_bytes(static_cast<std::uint32_t>(std::min<std::uint64_t>(
-            limits::message_bytes, std::uint64_t{limits::message_packets} * mtu_bytes))),
-        lossless(wire_.lossless()),
         shortcut(wire_.shortcut()) {}
 
   // The place that a key leads to, or null. What the translation costs is charged.
@@ -88,9 +84,6 @@ struct Engine {
   Keys keys;
   Memory memory;
   DeviceCounters counters;
-  const std::uint32_t mtu_bytes;
-  const std::uint32_t max_message_bytes;
-  const bool lossless;
   Shortcut* const shortcut;  // or null
   bool unflushed = false;    // packets were committed since the wire was last flushed
   bool in_turn = false;
@@ -99,12 +92,20 @@ struct Engine {
   std::uint32_t overruns = 0;  // completion queues that lost something
 };
 
+// The longest message in packets of this size.
+constexpr std::uint32_t message_bytes_max(std::uint32_t mtu_bytes) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      limits::message_bytes, std::uint64_t{limits::message_packets} * mtu_bytes));
+}
+
 struct Connection {
   Engine& engine;
   DomainId domain = 0;
   QpNumber number = 0;  // of this side
   QpNumber peer = 0;
   LinkId link = 0;
+  LinkTraits traits = {};
+  std::uint32_t max_message_bytes = 0;
   ConnectOptions options = {};
   Completions* send_completions = nullptr;
   Completions* receive_completions = nullptr;

@@ -12,8 +12,8 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
       .name = options.name.empty() ? std::string("soft-") + wire.name() : options.name,
       .wire = wire.name(),
       .gid = wire.gid(),
-      .path_mtu_bytes = engine.mtu_bytes,
-      .max_message_bytes = engine.max_message_bytes,
+      .path_mtu_bytes = wire.mtu_bytes(),
+      .max_message_bytes = message_bytes_max(wire.mtu_bytes()),
       .max_queue_pairs = limits::queue_pairs,
       .max_work_requests = limits::work_requests,
       .max_pieces = limits::pieces,
@@ -165,9 +165,10 @@ void NicCore::receive(LinkId from, ConstBytes bytes) {
     qp->handle(from, packet, parsed.payload);
     return;
   }
-  if (engine_.lossless && packet.opcode != PacketOpcode::acknowledge) {
+  const bool lossless = engine_.wire.traits(from).lossless;
+  if (lossless && packet.opcode != PacketOpcode::acknowledge) {
     send_notice(from, packet.queue_pair, packet.sequence, syndrome_gone);
-  } else if (engine_.lossless && packet.queue_pair == notice_number) {
+  } else if (lossless && packet.queue_pair == notice_number) {
     receive_notice(from, packet);
     return;
   }

@@ -65,6 +65,8 @@ Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) 
     return Status(Code::not_found, "the wire does not reach this peer");
   }
   connection_.link = *link;
+  connection_.traits = connection_.engine.wire.traits(*link);
+  connection_.max_message_bytes = message_bytes_max(connection_.traits.mtu_bytes);
   connection_.peer = peer.number;
   connection_.options = options;
   requester_.start(first_packet_);
@@ -107,7 +109,7 @@ void Qp::reset() {
 
 // Nothing is sent twice on a wire that loses nothing, so the peer would wait for ever.
 void Qp::tell_gone() {
-  if (connection_.engine.lossless) {
+  if (connection_.traits.lossless) {
     core_.send_notice(connection_.link, connection_.number, first_packet_, syndrome_gone);
   }
 }
@@ -204,7 +206,7 @@ void Qp::handle(LinkId from, const Packet& packet, ConstBytes payload) {
   Engine& engine = connection_.engine;
   if (!is_connected() || (state_ == QpState::error && !responder_.failed())) {
     ++engine.counters.packets_dropped;
-    if (engine.lossless && !is_response(packet.opcode)) {
+    if (engine.wire.traits(from).lossless && !is_response(packet.opcode)) {
       const bool gone = state_ == QpState::error;
       core_.send_notice(from, connection_.number, packet.sequence,
                         gone ? syndrome_gone : syndrome_rnr | 1);

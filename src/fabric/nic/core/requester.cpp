@@ -29,7 +29,7 @@ void Requester::start(PacketSequence first) {
   posted_ = oldest_ = next_ = newest_ = first;
   cursor_ = queue_.head();
   reads_ = unasked_ = 0;
-  window_.start();
+  window_.start(connection_.traits.window_packets);
   retries_ = rnr_retries_ = 0;
   went_back_ = peer_gone_ = failed_ = held_ = heard_ = false;
   running_ = true;
@@ -76,7 +76,7 @@ void Requester::progressed(PacketSequence oldest) {
   }
   retries_ = rnr_retries_ = 0;
   went_back_ = false;
-  if (!engine_.lossless) {
+  if (!connection_.traits.lossless) {
     deadline_ns_ = engine_.now_ns() + connection_.options.timeout_ns;
   }
 }
@@ -183,8 +183,8 @@ bool Requester::take_read(const SendEntry& entry, const Packet& packet, ConstByt
   using enum PacketOpcode;
   const auto index = static_cast<std::uint32_t>(psn_distance(entry.first, packet.sequence));
   const bool last = index + 1 == entry.packets;
-  const std::uint64_t offset = std::uint64_t{index} * engine_.mtu_bytes;
-  const std::uint64_t expected = last ? entry.size_bytes - offset : engine_.mtu_bytes;
+  const std::uint64_t offset = std::uint64_t{index} * connection_.traits.mtu_bytes;
+  const std::uint64_t expected = last ? entry.size_bytes - offset : connection_.traits.mtu_bytes;
   const bool ends = packet.opcode == read_response_last || packet.opcode == read_response_only;
   if (ends != (index + 1 == part_end(entry, index)) || packet.opcode == atomic_acknowledge ||
       payload.size() != expected) {
@@ -270,7 +270,7 @@ void Requester::look_for_peer() {
 
 // Progress moves the deadline and leaves the timer alone, so the time may not be up yet.
 void Requester::timed_out() {
-  if (engine_.lossless) {
+  if (connection_.traits.lossless) {
     look_for_peer();
     return;
   }

@@ -40,7 +40,6 @@ class Requester {
         connection_(connection),
         engine_(connection.engine),
         queue_(queue),
-        window_(connection.engine.wire.window_packets()),
         timeout_(*this),
         pause_(*this) {}
   Requester(const Requester&) = delete;

@@ -30,9 +30,9 @@ PacketOpcode write_opcode(bool first, bool last, bool imm) {
 }  // namespace
 
 void Requester::number(SendEntry& entry) {
-  const std::uint32_t mtu = engine_.mtu_bytes;
+  const std::uint32_t mtu = connection_.traits.mtu_bytes;
   const bool one = entry.opcode > Opcode::read || entry.size_bytes <= mtu ||
-                   entry.size_bytes > engine_.max_message_bytes;  // which is never sent
+                   entry.size_bytes > connection_.max_message_bytes;  // which is never sent
   entry.first = posted_;
   entry.packets = one ? 1 : (entry.size_bytes - 1) / mtu + 1;
   posted_ = psn_add(posted_, entry.packets);
@@ -45,7 +45,7 @@ bool Requester::transmit() {
   if (peer_gone_ && !queue_.empty()) {
     give_up();
   }
-  if (engine_.lossless && running_ && !timeout_.armed() && !queue_.empty() &&
+  if (connection_.traits.lossless && running_ && !timeout_.armed() && !queue_.empty() &&
       connection_.options.timeout_ns != 0) {
     watch_peer();
   }
@@ -95,7 +95,7 @@ bool Requester::may_ask(const SendEntry& entry) const {
 }
 
 WorkStatus Requester::check(const SendEntry& entry) {
-  if (entry.opcode != Opcode::flush && entry.size_bytes > engine_.max_message_bytes) {
+  if (entry.opcode != Opcode::flush && entry.size_bytes > connection_.max_message_bytes) {
     return WorkStatus::local_length_error;
   }
   if (entry.packets == 1 && !entry.brings_bytes()) {
@@ -112,19 +112,19 @@ Requester::Sent Requester::send_one(SendEntry& entry) {
   packet.queue_pair = connection_.peer;
   packet.sequence = next_;
   const auto index = static_cast<std::uint64_t>(psn_distance(entry.first, next_));
-  const std::uint64_t offset = index * engine_.mtu_bytes;
+  const std::uint64_t offset = index * connection_.traits.mtu_bytes;
   return entry.is_answered() ? send_request(entry, packet, offset)
                              : send_data(entry, packet, offset);
 }
 
 Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset) {
-  const bool last = is_last(entry, offset, engine_.mtu_bytes);
+  const bool last = is_last(entry, offset, connection_.traits.mtu_bytes);
   const bool imm = entry.opcode == Opcode::send_imm || entry.opcode == Opcode::write_imm;
   const bool is_write = entry.opcode == Opcode::write || entry.opcode == Opcode::write_imm;
   packet.opcode =
       is_write ? write_opcode(offset == 0, last, imm) : send_opcode(offset == 0, last, imm);
   packet.payload_bytes = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(engine_.mtu_bytes, entry.size_bytes - offset));
+      std::min<std::uint64_t>(connection_.traits.mtu_bytes, entry.size_bytes - offset));
   packet.immediate = imm && last ? entry.immediate : 0;
   packet.solicited = entry.solicited && last && (imm || !is_write);
   packet.acknowledge_request = wants_acknowledge(last);
@@ -172,7 +172,8 @@ Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
     case Opcode::read:
       packet.opcode = PacketOpcode::read_request;
       packet.length = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(entry.size_bytes, std::uint64_t{end} * engine_.mtu_bytes) -
+          std::min<std::uint64_t>(entry.size_bytes,
+                                  std::uint64_t{end} * connection_.traits.mtu_bytes) -
           offset);
       break;
     case Opcode::compare_swap:
@@ -225,7 +226,7 @@ void Requester::advance(const SendEntry& entry, std::uint32_t packets) {
   if (next_ == entry.end()) {
     ++cursor_;
   }
-  if (idle && !engine_.lossless && connection_.options.timeout_ns != 0) {
+  if (idle && !connection_.traits.lossless && connection_.options.timeout_ns != 0) {
     watch_time();
   }
 }

@@ -85,7 +85,7 @@ void Responder::execute(const Packet& packet, ConstBytes payload) {
 // Whether a packet of a message comes where it may, with the payload that its place demands.
 bool Responder::is_placed_well(bool first, bool last, Message kind, std::size_t size_bytes) const {
   const Message before = first ? Message::none : kind;
-  const std::size_t mtu = engine_.mtu_bytes;
+  const std::size_t mtu = connection_.traits.mtu_bytes;
   const std::size_t least = last ? (first ? 0 : 1) : mtu;
   return message_ == before && size_bytes >= least && size_bytes <= mtu;
 }

@@ -68,7 +68,7 @@ std::uint8_t Responder::check(const Packet& packet) const {
     }
   }
   if (size == 0 || allows(reach(packet.address, packet.key, size, rights))) {
-    return size > engine_.max_message_bytes && packet.opcode == read_request
+    return size > connection_.max_message_bytes && packet.opcode == read_request
                ? syndrome_nak_invalid_request
                : syndrome_acknowledge;
   }
@@ -104,8 +104,8 @@ void Responder::remember(const Packet& packet, ConstBytes payload) {
                   is_persistence(packet) ? FlushPlacement::persistence : FlushPlacement::visibility,
               .whole_region = packet.flush_select != 0,
               .owed = true};
-  if (packet.opcode == read_request && packet.length > engine_.mtu_bytes) {
-    resource.packets = (packet.length - 1) / engine_.mtu_bytes + 1;
+  if (packet.opcode == read_request && packet.length > connection_.traits.mtu_bytes) {
+    resource.packets = (packet.length - 1) / connection_.traits.mtu_bytes + 1;
   } else if (packet.opcode == atomic_write) {
     std::byte word[word_bytes];
     std::copy(payload.begin(), payload.end(), word);
@@ -225,7 +225,7 @@ Responder::Answer Responder::answer(Resource& resource) {
 }
 
 Responder::Answer Responder::answer_read(Resource& resource) {
-  const std::uint32_t mtu = engine_.mtu_bytes;
+  const std::uint32_t mtu = connection_.traits.mtu_bytes;
   const PacketSequence end = psn_add(resource.first, resource.packets);
   for (std::uint32_t sent = 0; resource.next != end; ++sent) {
     if (sent == limits::responses_per_turn) {

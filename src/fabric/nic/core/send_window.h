@@ -12,15 +12,12 @@ namespace remora::fabric::nic {
 
 class SendWindow {
  public:
-  // As Wire::window_packets.
-  explicit SendWindow(std::uint32_t wire_packets)
-      : most_(wire_packets == 0 ? limits::unacknowledged_packets : wire_packets),
-        adapts_(wire_packets != 0),
-        packets_(most_) {}
-
   std::int32_t packets() const { return static_cast<std::int32_t>(packets_); }
 
-  void start() {
+  // For a new connection; as Wire::window_packets.
+  void start(std::uint32_t wire_packets) {
+    most_ = wire_packets == 0 ? limits::unacknowledged_packets : wire_packets;
+    adapts_ = wire_packets != 0;
     packets_ = most_;
     acknowledged_ = 0;
   }
@@ -48,9 +45,9 @@ class SendWindow {
   std::uint32_t read_packets() const { return adapts_ ? std::max(1u, most_ / 4) : 0; }
 
  private:
-  std::uint32_t most_;
-  bool adapts_;
-  std::uint32_t packets_;
+  std::uint32_t most_ = limits::unacknowledged_packets;
+  bool adapts_ = false;
+  std::uint32_t packets_ = most_;
   std::uint32_t acknowledged_ = 0;  // since the window last grew
 };
 

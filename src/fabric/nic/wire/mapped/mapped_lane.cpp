@@ -322,7 +322,7 @@ bool MappedLane::execute_seldom(const SendWork& work, const SendWork* behind) {
 
 // A length that a message can have.
 bool MappedLane::is_fit(std::uint64_t size_bytes) const {
-  return size_bytes != 0 && size_bytes <= connection_.engine.max_message_bytes;
+  return size_bytes != 0 && size_bytes <= connection_.max_message_bytes;
 }
 
 [[gnu::always_inline]] inline bool MappedLane::execute_write(const SendWork& work,

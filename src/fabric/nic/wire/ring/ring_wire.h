@@ -74,7 +74,8 @@ struct RingWireOptions {
   std::uint32_t ring_bytes_max = ring_limits::ring_bytes_max;  // that a connector may ask for
   std::uint32_t max_links = ring_limits::links;
   std::uint64_t handshake_ns = ring_limits::handshake_ns;
-  LinkSide* side = nullptr;  // outlives the wire
+  std::optional<Gid> gid = {};  // instead of one of chance
+  LinkSide* side = nullptr;     // outlives the wire
 };
 
 class RingWire final : public Wire, public Poller {

@@ -26,7 +26,11 @@ HandshakeTerms terms_of(const RingWireOptions& options) {
   HandshakeTerms terms{.shape = options.shape,
                        .ring_bytes_max = options.ring_bytes_max,
                        .features = options.side == nullptr ? 0 : feature_side};
-  fill_random(std::as_writable_bytes(std::span(terms.gid)));
+  if (options.gid) {
+    terms.gid = *options.gid;
+  } else {
+    fill_random(std::as_writable_bytes(std::span(terms.gid)));
+  }
   return terms;
 }
 
@@ -195,7 +199,7 @@ Status RingWire::admit(const HostPeer& peer, HostEnd end) {
 
 // A slot whose generations are used up stays empty, so that no id ever comes twice.
 std::optional<std::uint32_t> RingWire::unused_slot() const {
-  constexpr std::uint32_t generations = ~std::uint32_t{0} / ring_limits::links_max;
+  constexpr std::uint32_t generations = link_id_mask / ring_limits::links_max;
   const auto found = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
     return slot.state == LinkState::unused && slot.generation < generations;
   });

@@ -34,8 +34,10 @@ inline constexpr std::uint32_t buffer_parts = 4;
 inline constexpr std::uint32_t window_packets_min = 8;
 inline constexpr std::uint32_t window_packets_max = 128;
 
-// After so many polls that found nothing, a poll asks the socket (a system call) once in some.
+// After so many polls that found nothing, a poll asks the socket (a system call) once in some, and
+// less often while there is no link: what comes then is of no use.
 inline constexpr std::uint32_t polls_until_idle = 4096;
 inline constexpr std::uint32_t polls_per_idle_look = 8;
+inline constexpr std::uint32_t polls_per_unlinked_look = 1024;
 
 }  // namespace remora::fabric::nic::roce_limits

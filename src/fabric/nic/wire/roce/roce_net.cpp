@@ -80,8 +80,10 @@ Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& ow
   int tries = at.port == 0 ? ports_tried : 1;
   Result<Descriptor> listener = Status(Code::in_use, "no port was tried");
   for (; tries > 0 && !listener.ok() && listener.code() == Code::in_use; --tries) {
-    Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
-        {.local = at, .mtu_bytes = options.mtu_bytes, .max_links = options.max_links});
+    Result<std::unique_ptr<RoceWire>> wire = RoceWire::create({.local = at,
+                                                               .mtu_bytes = options.mtu_bytes,
+                                                               .max_links = options.max_links,
+                                                               .is_second = options.is_second});
     if (!wire.ok()) {
       return wire.status();
     }

@@ -38,6 +38,7 @@ inline constexpr uid_t no_user = static_cast<uid_t>(-1);
 struct RoceNetOptions {
   std::uint32_t mtu_bytes = 0;  // 0: by the interface
   std::uint32_t max_links = roce_limits::links;
+  bool is_second = false;  // as in RoceWireOptions
   std::uint64_t handshake_ns = 2'000'000'000;
 };
 

@@ -69,6 +69,7 @@ RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32
       largest_packet_bytes_(mtu_bytes + max_header_bytes),
       icrc_(socket_.local().is_v4() ? Icrc::Family::v4 : Icrc::Family::v6, largest_packet_bytes_),
       numbers_segments_(socket_.local().is_v4()),
+      mark_(options.is_second ? link_of_second_wire : 0),
       links_(std::min(options.max_links, roce_limits::links_max)),
       out_(roce_limits::batch_bytes),
       in_(roce_limits::receive_bytes),
@@ -86,7 +87,7 @@ RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32
 // --- Links ---
 
 LinkId RoceWire::id_of(std::uint32_t slot) const {
-  return links_[slot].generation << roce_limits::slot_bits | slot;
+  return mark_ | links_[slot].generation << roce_limits::slot_bits | slot;
 }
 
 const RoceWire::Link* RoceWire::find(LinkId link) const {
@@ -118,7 +119,10 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
   if (by_endpoint_.contains(peer.endpoint) || link_to(peer.gid)) {
     return Status(Code::in_use, "there is a link to " + to_string(peer.endpoint) + " already");
   }
-  const auto unused = std::ranges::find_if(links_, [](const Link& link) { return !link.up; });
+  // A slot whose generations are used up stays empty, so that no id ever comes twice.
+  constexpr std::uint32_t generations = link_id_mask / roce_limits::links_max;
+  const auto unused = std::ranges::find_if(
+      links_, [](const Link& link) { return !link.up && link.generation < generations; });
   if (unused == links_.end()) {
     return Status(Code::no_space, fmt::format("all {} links are in use", links_.size()));
   }
@@ -131,6 +135,7 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
   unused->in_port = peer.endpoint.port;
   by_endpoint_.emplace(peer.endpoint, slot);
   sender_known_ = false;
+  polls_to_look_ = empty_polls_ = 0;
   return id_of(slot);
 }
 
@@ -289,14 +294,14 @@ std::size_t RoceWire::poll(PacketSink& sink, std::size_t budget) {
 
 // One call: more of them would keep waiting whom this one brings.
 bool RoceWire::receive_some() {
-  if (empty_polls_ >= roce_limits::polls_until_idle &&
-      ++empty_polls_ % roce_limits::polls_per_idle_look != 0) {
+  if (polls_to_look_ != 0) {
+    --polls_to_look_;
     return false;
   }
   UdpSocket::Arrived arrived;
   ++counters_.calls_received;
   if (!socket_.receive(in_, arrived)) {
-    empty_polls_ += empty_polls_ < roce_limits::polls_until_idle ? 1 : 0;
+    found_nothing();
     return false;
   }
   empty_polls_ = 0;
@@ -314,6 +319,16 @@ bool RoceWire::receive_some() {
   }
   rest_ = datagrams;
   return true;
+}
+
+void RoceWire::found_nothing() {
+  if (by_endpoint_.empty()) {
+    polls_to_look_ = roce_limits::polls_per_unlinked_look - 1;
+  } else if (empty_polls_ < roce_limits::polls_until_idle) {
+    ++empty_polls_;
+  } else {
+    polls_to_look_ = roce_limits::polls_per_idle_look - 1;
+  }
 }
 
 bool RoceWire::find_sender(const IpEndpoint& from) {

@@ -44,6 +44,7 @@ struct RoceWireOptions {
   IpEndpoint local = {};        // port 0 takes one that is free
   std::uint32_t mtu_bytes = 0;  // 256, 512, 1024, 2048 or 4096; 0: by the interface
   std::uint32_t max_links = roce_limits::links;
+  bool is_second = false;  // of two wires: its links have the bit link_of_second_wire
   // For tests: so many of a million packets that come are taken for lost, by this seed.
   std::uint32_t loss_ppm = 0;
   std::uint64_t loss_seed = 1;
@@ -101,7 +102,10 @@ class RoceWire final : public Wire {
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
   int wake_fd() const override { return socket_.descriptor(); }
-  bool arm_wake() override { return rest_.empty() && batch_.packets == 0 && ending_.empty(); }
+  bool arm_wake() override {
+    polls_to_look_ = 0;
+    return rest_.empty() && batch_.packets == 0 && ending_.empty();
+  }
   bool wants_spin() const override { return !by_endpoint_.empty(); }
   void charge(Cost, std::uint64_t) override {}
   void cut_off(LinkId link) override;
@@ -139,6 +143,7 @@ class RoceWire final : public Wire {
   std::uint32_t icrc_of(const Link& link, ConstBytes packet, std::uint16_t identification) const;
 
   bool receive_some();
+  void found_nothing();
   bool find_sender(const IpEndpoint& from);
   bool is_good(ConstBytes datagram, std::uint16_t guess);
   void give_back(PacketSink& sink);
@@ -151,6 +156,7 @@ class RoceWire final : public Wire {
   const bool numbers_segments_;  // IPv4: the identification counts
   Gid gid_{};
 
+  const LinkId mark_;  // in the ids of all links
   std::vector<Link> links_;
   std::unordered_map<IpEndpoint, std::uint32_t, EndpointHash> by_endpoint_;
   std::vector<LinkId> ending_;  // to be told to the sink
@@ -167,7 +173,8 @@ class RoceWire final : public Wire {
   std::uint32_t sender_ = 0;
   IpEndpoint sender_endpoint_;
   bool sender_known_ = false;
-  std::uint32_t empty_polls_ = 0;
+  std::uint32_t empty_polls_ = 0;    // at which the socket was asked
+  std::uint32_t polls_to_look_ = 0;  // until it is asked again
 
   const std::uint32_t loss_ppm_;
   Random loss_;
