@@ -73,6 +73,8 @@ class ProductCommands {
                       "Where the store listens [" + server::default_socket() + "]");
     added->add_option("--server", all_->where.server,
                       "HOST[:PORT] of a store that listens on the network, in place of a socket");
+    added->add_option("--fabric", all_->where.fabric,
+                      "verbs[:DEVICE]: through this RDMA device [as the store has it]");
     added->add_option("--token", all_->where.token,
                       "A token in place of the user's own role; @FILE reads it from there");
     return added;
@@ -94,6 +96,8 @@ class ProductCommands {
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
         {"listen", "ADDRESS:PORT for clients of other machines, by RoCE, beside the socket [none]"},
+        {"fabric",
+         "verbs[:DEVICE]: clients reach the store through this RDMA device [shared memory, RoCE]"},
         {"clients", "How many at a time [64]"},
     };
     for (const auto& [key, help] : keys) {

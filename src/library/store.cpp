@@ -386,8 +386,9 @@ Medium Store::medium() {
 }
 
 std::string Store::wire() {
-  return !inside_->ready().ok()
-             ? "none"
+  return !inside_->ready().ok() ? "none"
+         : inside_->link->rdma() != nullptr
+             ? inside_->link->rdma()->attributes().wire
              : std::string(to_string(inside_->loop.block_on(inside_->link->wire_taken())));
 }
 

@@ -4,17 +4,34 @@
 #include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace remora {
 namespace {
 
 constexpr mode_t owner_only = 0600;
+
+// Of a device DAX, as the kernel tells it; 0 for all else.
+std::uint64_t dax_device_bytes(const struct stat& facts) {
+  if (!S_ISCHR(facts.st_mode)) {
+    return 0;
+  }
+  const std::string device = "/sys/dev/char/" + std::to_string(major(facts.st_rdev)) + ":" +
+                             std::to_string(minor(facts.st_rdev));
+  std::error_code unknown;
+  std::uint64_t bytes = 0;
+  if (std::filesystem::read_symlink(device + "/subsystem", unknown).filename() == "dax") {
+    std::ifstream(device + "/size") >> bytes;
+  }
+  return bytes;
+}
 
 // One byte beyond any content.
 struct flock mapped_mark(short kind) {
@@ -73,12 +90,14 @@ FileHandle::FileHandle(int descriptor, std::string path, bool writable)
 FileHandle::FileHandle(FileHandle&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       path_(std::move(other.path_)),
-      writable_(other.writable_) {}
+      writable_(other.writable_),
+      device_bytes_(other.device_bytes_) {}
 
 FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(path_, other.path_);
   std::swap(writable_, other.writable_);
+  std::swap(device_bytes_, other.device_bytes_);
   return *this;
 }
 
@@ -104,8 +123,10 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
   if (fstat(descriptor, &facts) != 0) {
     return os_failure("cannot look at " + path, errno);
   }
-  if (!S_ISREG(facts.st_mode)) {
-    return Status(Code::invalid_argument, path + " is not a regular file; a pool is one");
+  handle.device_bytes_ = dax_device_bytes(facts);
+  if (!S_ISREG(facts.st_mode) && !handle.is_device()) {
+    return Status(Code::invalid_argument,
+                  path + " is neither a regular file nor a device DAX; a pool is one of them");
   }
   if (flock(descriptor, (writable ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
     return Status(Code::in_use, path +
@@ -120,6 +141,11 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
             "go when it notices, or when it ends: try again, or stop it");
   }
   return handle;
+}
+
+bool FileHandle::is_dax_device(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && dax_device_bytes(facts) != 0;
 }
 
 Status FileHandle::mark_mapped(int descriptor) {
@@ -149,6 +175,9 @@ Result<FileHandle> FileHandle::create(const std::string& path, std::uint64_t siz
 }
 
 Result<std::uint64_t> FileHandle::size_bytes() const {
+  if (is_device()) {
+    return device_bytes_;
+  }
   struct stat facts {};
   if (fstat(descriptor_, &facts) != 0) {
     return os_failure("cannot look at " + path_, errno);

@@ -11,9 +11,13 @@ namespace remora {
 
 class FileHandle {
  public:
-  // Opens an existing regular file and locks it: exclusively for writing, shared for reading.
+  // Opens an existing regular file, or a device DAX (persistent memory without a file system), and
+  // locks it: exclusively for writing, shared for reading.
   // Refuses with in_use when another holder has it, or has it mapped (see mark_mapped).
   static Result<FileHandle> open(const std::string& path, bool writable);
+
+  // Whether the path leads to a device DAX.
+  static bool is_dax_device(const std::string& path);
 
   // Makes a file of `size_bytes`, every byte of it allocated on the disk, all zero. Refuses to
   // touch a file that exists; leaves none behind when it fails.
@@ -33,6 +37,8 @@ class FileHandle {
   const std::string& path() const { return path_; }
   bool writable() const { return writable_; }
   Result<std::uint64_t> size_bytes() const;
+  // Whether it is a device DAX: it can be mapped, shared, and neither read nor written.
+  bool is_device() const { return device_bytes_ != 0; }
   // Whether the file lives in memory (tmpfs, ramfs).
   bool in_memory() const;
 
@@ -42,6 +48,7 @@ class FileHandle {
   int descriptor_ = -1;
   std::string path_;
   bool writable_ = false;
+  std::uint64_t device_bytes_ = 0;
 };
 
 }  // namespace remora

@@ -120,11 +120,12 @@ Strategy page_strategy(bool in_memory) {
                       "flushes the disk's cache"};
 }
 
-Strategy dax_strategy(bool byte) {
+Strategy dax_strategy(bool byte, bool device) {
   return {byte ? Granularity::byte : Granularity::cache_line, true,
           byte ? "fence only" : std::string(cache_line_method),
           byte ? "a DAX mapping on a platform whose caches are inside the persistence domain (eADR)"
-               : "a DAX mapping with MAP_SYNC: lines written back reach persistent memory"};
+          : device ? "a device DAX: lines written back reach persistent memory"
+                   : "a DAX mapping with MAP_SYNC: lines written back reach persistent memory"};
 }
 
 bool wants_dram(const FileHandle& file, Media media) {
@@ -147,8 +148,9 @@ Result<Strategy> choose(const FileHandle& file, Media media, pmem2_granularity f
                                          " is not on a DAX file system; mount one with -o dax, or "
                                          "use media file");
   }
-  return is_dax && media != Media::file ? dax_strategy(found == PMEM2_GRANULARITY_BYTE)
-                                        : page_strategy(file.in_memory());
+  return is_dax && media != Media::file
+             ? dax_strategy(found == PMEM2_GRANULARITY_BYTE, file.is_device())
+             : page_strategy(file.in_memory());
 }
 
 // Random access, said before the first touch: otherwise the kernel keeps large folios and one dirty
@@ -244,14 +246,44 @@ Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media)
       std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy).value()));
 }
 
+Status read_device(const FileHandle& device, Bytes into) {
+  const Result<std::uint64_t> size_bytes = device.size_bytes();
+  if (!size_bytes.ok()) {
+    return size_bytes.status();
+  }
+  void* address = mmap(nullptr, *size_bytes, PROT_READ, MAP_SHARED, device.descriptor(), 0);
+  if (address == MAP_FAILED) {
+    return os_failure("cannot map " + device.path(), errno);
+  }
+  // What is blank there stays untouched here, and takes no memory.
+  const ConstBytes all(static_cast<const std::byte*>(address), std::min(*size_bytes, into.size()));
+  for (std::size_t at = 0; at < all.size(); at += page_bytes) {
+    const ConstBytes page = all.subspan(at, std::min(page_bytes, all.size() - at));
+    if (!std::ranges::equal(page, into.subspan(at, page.size()))) {
+      std::ranges::copy(page, into.subspan(at).begin());
+    }
+  }
+  munmap(address, *size_bytes);
+  return Status();
+}
+
 Result<std::unique_ptr<Region>> open_private(const FileHandle& file) {
   Result<std::uint64_t> size_bytes = file.size_bytes();
   if (!size_bytes.ok()) {
     return size_bytes.status();
   }
-  Result<Bytes> bytes = map_bytes(file.descriptor(), *size_bytes, MAP_PRIVATE, file.path());
+  Result<Bytes> bytes =
+      file.is_device() ? map_bytes(-1, *size_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                                   "a copy of " + file.path())
+                       : map_bytes(file.descriptor(), *size_bytes, MAP_PRIVATE, file.path());
   if (!bytes.ok()) {
     return bytes.status();
+  }
+  if (file.is_device()) {
+    if (Status status = read_device(file, *bytes); !status.ok()) {
+      munmap(bytes->data(), bytes->size());
+      return status;
+    }
   }
   return std::unique_ptr<Region>(std::make_unique<PrivateRegion>(
       *bytes, Strategy{Granularity::byte, false, "none", "a private view: the file is untouched"}));

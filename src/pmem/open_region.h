@@ -35,6 +35,9 @@ Result<Strategy> find_strategy(const FileHandle& file, Media media);
 // untouched. For inspecting and checking.
 Result<std::unique_ptr<Region>> open_private(const FileHandle& file);
 
+// The first bytes of a device DAX, which cannot be read as a file is.
+Status read_device(const FileHandle& device, Bytes into);
+
 // `dram` with no file: memory without a name (a memfd), all zero, gone with the region and with
 // whatever other process has mapped it.
 Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes);

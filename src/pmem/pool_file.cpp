@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -19,8 +21,9 @@ Status verify_header(const FileHandle& file) {
     return size_bytes.status();
   }
   pool_format::Header header{};
-  const ssize_t got = pread(file.descriptor(), &header, sizeof header, 0);
-  if (got < 0) {
+  if (file.is_device()) {
+    REMORA_TRY(read_device(file, std::as_writable_bytes(std::span(&header, 1))));
+  } else if (pread(file.descriptor(), &header, sizeof header, 0) < 0) {
     return os_failure("cannot read " + file.path(), errno);
   }
   return pool_format::verify(header, *size_bytes, file.path());
@@ -34,7 +37,38 @@ pool_format::Uuid new_uuid() {
   return uuid;
 }
 
+Status look_for_blank(const FileHandle& device) {
+  std::array<std::byte, page_bytes> first{};
+  REMORA_TRY(read_device(device, first));
+  if (std::ranges::all_of(first, [](std::byte byte) { return byte == std::byte{0}; })) {
+    return Status();
+  }
+  return Status(Code::already_exists,
+                device.path() +
+                    " is not blank; open the pool on it, or give up what is there first: daxio "
+                    "--zero --output " +
+                    device.path());
+}
+
+Result<std::unique_ptr<Region>> zeroed_device(const FileHandle& device, Media media) {
+  REMORA_TRY(look_for_blank(device));
+  Result<std::unique_ptr<Region>> region = open_region(device, media);
+  if (region.ok()) {
+    std::ranges::fill((*region)->bytes(), std::byte{0});
+    REMORA_TRY((*region)->wait((*region)->persist((*region)->bytes())));
+  }
+  return region;
+}
+
 }  // namespace
+
+bool PoolFile::is_blank_device(const std::string& path) {
+  if (!FileHandle::is_dax_device(path)) {
+    return false;
+  }
+  const Result<FileHandle> device = FileHandle::open(path, false);
+  return device.ok() && look_for_blank(*device).ok();
+}
 
 Result<PoolFile> PoolFile::create(const std::string& path, std::uint64_t size_bytes, Media media) {
   if (size_bytes < pool_format::smallest_pool_bytes ||
@@ -44,16 +78,21 @@ Result<PoolFile> PoolFile::create(const std::string& path, std::uint64_t size_by
                       format_size(pool_format::smallest_pool_bytes) + " to " +
                       format_size(pool_format::largest_pool_bytes));
   }
+  const bool device = FileHandle::is_dax_device(path);
   Result<FileHandle> file =
-      FileHandle::create(path, round_down(size_bytes, pool_format::block_bytes));
+      device ? FileHandle::open(path, true)
+             : FileHandle::create(path, round_down(size_bytes, pool_format::block_bytes));
   if (!file.ok()) {
     return file.status();
   }
-  Result<std::unique_ptr<Region>> region = open_region(*file, media);
+  Result<std::unique_ptr<Region>> region =
+      device ? zeroed_device(*file, media) : open_region(*file, media);
   Result<std::unique_ptr<Pool>> pool = region.ok() ? Pool::create(**region, new_uuid())
                                                    : Result<std::unique_ptr<Pool>>(region.status());
   if (!pool.ok()) {
-    unlink(path.c_str());
+    if (!device) {
+      unlink(path.c_str());
+    }
     return pool.status();
   }
   return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());

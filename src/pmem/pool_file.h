@@ -15,8 +15,12 @@ namespace remora {
 class PoolFile {
  public:
   // Makes a new file of `size_bytes` (rounded down to whole blocks) and a pool in it. Leaves no
-  // file behind when it fails.
+  // file behind when it fails. Of a device DAX it takes all, whatever size is asked for; it must be
+  // blank, that is, begin with zeros, and is zeroed in full.
   static Result<PoolFile> create(const std::string& path, std::uint64_t size_bytes, Media media);
+
+  // Whether the path leads to such a device, with nothing on it.
+  static bool is_blank_device(const std::string& path);
 
   // Opens and recovers. The file is this process's alone until the PoolFile is destroyed.
   static Result<PoolFile> open(const std::string& path, Media media);

@@ -93,6 +93,7 @@ Status Daemon::open_host(const std::string& version) {
     }
     options.listen = fabric::nic::endpoint_of(listen->storage);
   }
+  options.verbs = fabric::verbs::parse_wire(settings_.fabric);
   options.version = version;
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(runtime_, options);
   if (!host.ok()) {
@@ -198,6 +199,11 @@ std::string Daemon::announcement() {
         "network      {}, TCP and UDP: RoCE, {}\n", fabric::nic::to_string(*endpoint),
         settings_.access.tokens.empty() ? "for nobody: the settings have no [access.tokens]"
                                         : "not encrypted, for who has a token of [access.tokens]");
+  }
+  if (const fabric::Device* rdma = host_->rdma()) {
+    text +=
+        fmt::format("RDMA         {}: where clients read and write the store, let in as above\n",
+                    rdma->attributes().wire);
   }
   if (!resp_text_.empty()) {
     text += fmt::format("redis        {}\n", resp_text_);

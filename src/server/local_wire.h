@@ -17,6 +17,9 @@
 
 namespace remora::server {
 
+// Through an RDMA device, which may be an emulated machine's.
+inline constexpr fabric::ConnectOptions rdma_connect = {.timeout_ns = 500'000'000};
+
 // How long queue pairs here wait for a peer that stands still. Between processes of one host
 // nothing is lost and death is noticed at once; but a busy machine lets anybody stand still for a
 // while.

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -46,9 +47,14 @@ struct SessionMessage {
   std::string engine = {};                   // offer and join
   fabric::QueuePairAddress queue_pair = {};  // join and welcome
   Status reason = {};                        // refusal
-  std::string text = {};   // ask, join, stat and stop: a token; welcome: the client's role
+  // ask, join, stat and stop: a token; welcome: the client's role; offer: "verbs" where the store
+  // is reached through an RDMA device
+  std::string text = {};
   std::string facts = {};  // facts: lines of a name, a space and a value (facts.h)
 };
+
+// What an offer says where the store is reached through an RDMA device.
+inline constexpr std::string_view offers_verbs = "verbs";
 
 namespace session_format {
 

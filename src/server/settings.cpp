@@ -16,6 +16,7 @@
 #include "base/size_text.h"
 #include "base/socket_address.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
+#include "fabric/verbs/verbs_device.h"
 #include "kv/store.h"
 
 namespace remora::server {
@@ -171,6 +172,11 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     return assign_address(settings.metrics, value, key);
   } else if (key == "listen") {
     return assign_address(settings.listen, value, key);
+  } else if (key == "fabric") {
+    if (value != "auto" && !fabric::verbs::parse_wire(std::string(value))) {
+      return wrong_setting(key, "choose auto, verbs or verbs:DEVICE");
+    }
+    settings.fabric = value;
   } else if (key == "clients") {
     return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);
@@ -178,7 +184,7 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     return wrong_setting(
         key,
         "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
-        "listen and clients");
+        "listen, fabric and clients");
   }
   return {};
 }

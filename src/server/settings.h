@@ -15,6 +15,8 @@
 //   metrics = "127.0.0.1:9464"     # "" for none
 //   listen = "192.0.2.7:4791"      # other machines, by RoCE and with a token, beside the socket;
 //                                  # TCP and UDP; "" for none
+//   fabric = "auto"                # or "verbs", "verbs:DEVICE": clients reach the store through
+//                                  # this RDMA device; the socket or `listen` let them in
 //   clients = 64                   # at a time
 //
 //   [access]                       # see access.h
@@ -50,6 +52,7 @@ struct Settings {
   resp::Durability resp_durability = resp::Durability::asynchronous;
   std::string metrics = {};  // HOST:PORT; empty: none
   std::string listen = {};   // HOST:PORT; empty: the socket alone
+  std::string fabric = "auto";
   std::uint32_t most_clients = 64;
   AccessRules access = {};
 };

@@ -47,8 +47,9 @@ Facts StoreHost::facts() {
       {"reason", medium.reason},
       {"clients", number(clients)},
       {"clients_mapped", number(mapped)},
-      {"clients_ring", number(clients - mapped - roce)},
-      {"clients_roce", number(roce)},
+      {"clients_ring", number(rdma_ ? 0 : clients - mapped - roce)},
+      {"clients_roce", number(rdma_ ? 0 : roce)},
+      {"clients_verbs", number(rdma_ ? clients : 0)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},
   };

@@ -61,7 +61,8 @@ Status StoreHost::open_pool() {
   }
   std::error_code unknown;  // `create` then tells what is wrong
   Result<PoolFile> file =
-      std::filesystem::exists(options_.pool_path, unknown)
+      std::filesystem::exists(options_.pool_path, unknown) &&
+              !PoolFile::is_blank_device(options_.pool_path)
           ? PoolFile::open(options_.pool_path, options_.media)
           : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
   if (!file.ok()) {
@@ -101,6 +102,9 @@ Status StoreHost::start() {
   kv::ServerOptions server = options_.server;
   if (options_.listen) {
     server.connect = network_connect;  // as patient with the clients of this machine
+  }
+  if (rdma_) {
+    server.connect = rdma_connect;
   }
   recovered_ = !pool().root_names().empty();
   server.create = !recovered_;
@@ -197,7 +201,9 @@ void StoreHost::control(LinkId link, ConstBytes bytes) {
 Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& message) {
   switch (message.kind) {
     case SessionKind::ask:
-      return SessionMessage{.kind = SessionKind::offer, .engine = std::string(engine_->name())};
+      return SessionMessage{.kind = SessionKind::offer,
+                            .engine = std::string(engine_->name()),
+                            .text = rdma_ ? std::string(offers_verbs) : ""};
     case SessionKind::join:
       return join(link, message);
     case SessionKind::stat:
@@ -242,7 +248,12 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
                                                       engine_->name(), message.engine));
   }
   // Nobody joins in the name of another link.
-  if (!options_.verbs && wire_->device_wire().link_to(message.queue_pair.gid) != link) {
+  const bool soft = wire_->device_wire().link_to(message.queue_pair.gid) == link;
+  if (rdma_ && soft) {
+    return Status(Code::invalid_argument,
+                  "this store is reached through an RDMA device, as its offer says");
+  }
+  if (!rdma_ && !soft) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
   const Result<Role> given = role(link, message);

@@ -75,6 +75,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
     return wire_->network_endpoint();
   }
   fabric::DeviceCounters counters() const { return device().counters(); }
+  // The RDMA device that it is reached through, if it is.
+  const fabric::Device* rdma() const { return rdma_.get(); }
   // What a person wants to know; see docs/formats/session.md.
   Facts facts();
 

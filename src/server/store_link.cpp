@@ -34,18 +34,30 @@ Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, st
   link->wire_ = std::make_unique<LocalWire>(std::move(wire).value());
   link->nic_ = std::make_unique<Nic>(runtime, link->wire_->device_wire(), link->dma_,
                                      fabric::nic::NicOptions{.keys = Keys::from_system()});
-  if (options.verbs) {
-    auto opened = fabric::verbs::VerbsDevice::open(*options.verbs);
-    if (!opened.ok()) {
-      co_return opened.status();
-    }
-    link->rdma_ = std::move(opened).value();
-  }
   const Status status = co_await link->join(std::move(path));
   if (!status.ok()) {
     co_return status;
   }
   co_return link;
+}
+
+// The device that the store is reached through: the software RNIC, or one of this machine's own.
+Status StoreLink::choose_device(const SessionMessage& offer) {
+  if (offer.text != offers_verbs) {
+    return options_.verbs ? Status(Code::invalid_argument,
+                                   "this store is not reached through an RDMA device; serve it "
+                                   "with --fabric verbs, or leave that out here")
+                          : Status();
+  }
+  auto opened =
+      fabric::verbs::VerbsDevice::open(options_.verbs.value_or(fabric::verbs::VerbsOptions()));
+  if (!opened.ok()) {
+    return Status(opened.code(), "this store is reached through RDMA devices: " +
+                                     std::string(opened.status().message()));
+  }
+  rdma_ = std::move(opened).value();
+  options_.client.connect = rdma_connect;
+  return Status();
 }
 
 Task<Status> StoreLink::join(std::string path) {
@@ -72,6 +84,9 @@ Task<Status> StoreLink::join(std::string path) {
     co_return engine.status();
   }
   engine_ = *engine;
+  if (const Status chosen = choose_device(*offer); !chosen.ok()) {
+    co_return chosen;
+  }
   Result<std::unique_ptr<kv::PendingClient>> pending =
       engine_->start_client(host(), options_.client);
   if (!pending.ok()) {

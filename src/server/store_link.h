@@ -29,7 +29,9 @@ namespace remora::server {
 
 struct StoreLinkOptions {
   LocalFabric fabric = LocalFabric::mapped;
-  std::optional<fabric::verbs::VerbsOptions> verbs = {};  // as the host has it
+  // Which RDMA device to use, and that the host must be reached through one; otherwise, where the
+  // host is, the first that works.
+  std::optional<fabric::verbs::VerbsOptions> verbs = {};
   // Where a host listens on the network: then the path means nothing, and a token is needed.
   std::optional<fabric::nic::IpEndpoint> network = {};
   std::string engine = {};  // that it must be; empty: whichever serves there
@@ -57,8 +59,10 @@ class StoreLink final : private fabric::nic::LinkOwner {
   // Asks the host to stop; its last facts.
   Task<Result<Facts>> stop();
   // Which way requests go, found out by making some: `mapped` when this process works on the pool
-  // by itself, `ring` when the host does it; `roce` across the network.
+  // by itself, `ring` when the host does it; `roce` across the network. Of the software RNIC.
   Task<LocalFabric> wire_taken();
+  // The RDMA device that they go by instead, if it is so.
+  const fabric::Device* rdma() const { return rdma_.get(); }
   Host host() { return Host(runtime_, device()); }
   fabric::DeviceCounters counters() const { return device().counters(); }
 
@@ -79,6 +83,7 @@ class StoreLink final : private fabric::nic::LinkOwner {
   StoreLink(Runtime& runtime, const StoreLinkOptions& options);
 
   Task<Status> join(std::string path);
+  Status choose_device(const SessionMessage& offer);
   // Sends, and waits for an answer of that kind. The message is the caller's until it ends.
   Task<Result<SessionMessage>> exchange(const SessionMessage& message, SessionKind expected);
   void answered(Result<SessionMessage> result);
@@ -88,7 +93,7 @@ class StoreLink final : private fabric::nic::LinkOwner {
   Task<Result<Facts>> facts(SessionKind kind);
 
   Runtime& runtime_;
-  const StoreLinkOptions options_;
+  StoreLinkOptions options_;
   std::string role_;
   const kv::Engine* engine_ = nullptr;
   // Members are destroyed from the last to the first.

@@ -213,7 +213,7 @@ TEST_F(PoolCommand, a_missing_file_is_answered_with_how_to_make_one) {
 TEST_F(PoolCommand, a_folder_is_refused) {
   for (const char* command : {"info", "check"}) {
     expect_refusal(remora_command({"pool", command, folder_.path()}), usage,
-                   "is not a regular file");
+                   "is neither a regular file nor a device DAX");
   }
 }
 

@@ -1,6 +1,8 @@
 // remora serve: how a store begins, goes on, and ends.
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "tests/cli/served_store.h"
 
 namespace remora {
@@ -55,6 +57,23 @@ TEST_F(Serve, a_pool_and_a_socket_have_one_owner) {
   expect_refusal(remora_command({"serve", "--pool", folder_.file("b.pool"), "--socket", socket()}),
                  environment, "a.sock");
   EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
+}
+
+TEST_F(Serve, without_an_RDMA_device_says_how_to_make_one) {
+  std::error_code none;
+  if (std::filesystem::exists("/sys/class/infiniband", none) &&
+      !std::filesystem::is_empty("/sys/class/infiniband", none)) {
+    GTEST_SKIP() << "this machine has one";
+  }
+  const Outcome outcome =
+      remora_command({"serve", "--pool", "", "--socket", socket(), "--fabric", "verbs"});
+  expect_refusal(outcome, environment, "rdma link add rxe0 type rxe netdev");
+  expect_refusal(remora_command({"serve", "--pool", "", "--fabric", "copper"}), usage,
+                 "choose auto, verbs or verbs:DEVICE");
+  serve();
+  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), usage,
+                 "not reached through an RDMA device");
+  expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose verbs[:DEVICE]");
 }
 
 TEST_F(Serve, refuses_wrong_settings_by_name) {

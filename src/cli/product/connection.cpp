@@ -57,6 +57,13 @@ Status Connection::connect(std::size_t buffer_bytes) {
   options.client.buffer_bytes = buffer_bytes;
   options.client.timeout_ns = 10'000'000'000;
   options.token = arguments_.token;
+  if (!arguments_.fabric.empty()) {
+    options.verbs = fabric::verbs::parse_wire(arguments_.fabric);
+    if (!options.verbs) {
+      return Status(Code::invalid_argument,
+                    "unknown fabric '" + arguments_.fabric + "'; choose verbs[:DEVICE]");
+    }
+  }
   if (!arguments_.server.empty()) {
     Result<fabric::nic::IpEndpoint> endpoint = fabric::nic::look_up(arguments_.server);
     if (!endpoint.ok()) {
@@ -164,6 +171,9 @@ Result<server::Facts> Connection::stop() {
 }
 
 std::string Connection::wire() {
+  if (const fabric::Device* rdma = link_->rdma()) {
+    return rdma->attributes().wire;
+  }
   return std::string(to_string(loop_.block_on(link_->wire_taken())));
 }
 

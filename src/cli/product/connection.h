@@ -17,6 +17,7 @@ namespace remora::cli {
 struct ConnectArguments {
   std::string socket;  // empty: that of the default store
   std::string server;  // HOST[:PORT] on the network, in place of the socket
+  std::string fabric;  // verbs[:DEVICE]: through this RDMA device; empty: as the store has it
   std::string token;   // empty: known by the user; "@path": the first line of that file
 };
 
@@ -35,7 +36,7 @@ class Connection {
   Result<server::Facts> stop();
   // Waits, and hears what the store says meanwhile.
   void rest(std::uint64_t span_ns) { (void)loop_.run_for(span_ns); }
-  // What was taken: mapped or ring.
+  // What was taken: mapped, ring, roce, or verbs:DEVICE.
   std::string wire();
 
   const std::string& role() const { return link_->role(); }

@@ -144,6 +144,10 @@ int explain_store(Connection& store) {
              : value("wire") == "roce"
                  ? "roce: requests go by UDP to the server's machine, which checks each of them;\n"
                    "                    nothing on the way is encrypted"
+             : value("wire").starts_with("verbs")
+                 ? "verbs: requests go through RDMA devices, that of the server's machine checks\n"
+                   "                    each of them; `remora nic info --wire verbs` tells how "
+                   "they flush"
                  : "ring: requests go by shared memory to the server, which checks each of them");
   fmt::print("role                {}\n", value("role"));
   explain_put(medium, store.engine().promise().acknowledged == Acknowledged::persistent);
