@@ -43,17 +43,20 @@ struct Engine {
     return place;
   }
 
-  // Room on the wire for this packet, with its headers written; false when there is none at the
-  // moment. The payload is filled by the caller, who then commits.
+  // Room on the wire for this packet; false when there is none at the moment. The caller fills the
+  // payload, then commits: headers are written behind it, since a peer may be polling their line.
   bool begin(LinkId link, const Packet& packet, Bytes& payload) {
-    const Bytes room = wire.reserve(link, packet_bytes(packet.opcode, packet.payload_bytes));
+    const std::size_t headers = header_bytes(packet.opcode);
+    room = wire.reserve(link, packet_bytes(packet.opcode, packet.payload_bytes));
     if (room.empty()) [[unlikely]] {
       return false;
     }
-    payload = encode(packet, room);
+    payload = room.subspan(headers, packet.payload_bytes);
     return true;
   }
-  void commit() {
+  // The same packet, as it is now.
+  void commit(const Packet& packet) {
+    encode(packet, room);
     wire.commit();
     ++counters.packets_sent;
     unflushed = true;
@@ -86,6 +89,7 @@ struct Engine {
   Memory memory;
   DeviceCounters counters;
   Shortcut* const shortcut;  // or null
+  Bytes room;                // of the packet that was begun
   bool unflushed = false;    // packets were committed since the wire was last flushed
   bool in_turn = false;
   Kick kick;

@@ -240,7 +240,7 @@ bool NicCore::try_notice(const Notice& notice) {
   if (!engine_.begin(notice.link, packet, payload)) {
     return false;
   }
-  engine_.commit();
+  engine_.commit(packet);
   return true;
 }
 

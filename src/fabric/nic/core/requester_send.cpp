@@ -147,7 +147,7 @@ Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std
     gather(parts_, payload);
   }
   unasked_ = packet.acknowledge_request ? 0 : unasked_ + 1;
-  advance(entry, 1);
+  advance(entry, packet, 1);
   return Sent::yes;
 }
 
@@ -206,13 +206,13 @@ Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
   }
   unasked_ = 0;
   reads_ += next_ == newest_ ? 1U : 0U;
-  advance(entry, end - index);
+  advance(entry, packet, end - index);
   return Sent::yes;
 }
 
 // A packet went out that stands for so many sequence numbers.
-void Requester::advance(const SendEntry& entry, std::uint32_t packets) {
-  engine_.commit();
+void Requester::advance(const SendEntry& entry, const Packet& packet, std::uint32_t packets) {
+  engine_.commit(packet);
   const bool idle = oldest_ == newest_;
   if (next_ != newest_) {
     ++engine_.counters.retransmissions;

@@ -263,7 +263,7 @@ Responder::Answer Responder::answer_read(Resource& resource) {
       engine_.wire.charge(Wire::Cost::memory_read, size);
     }
     engine_.dma.acknowledged(connection_.number);
-    engine_.commit();
+    engine_.commit(packet);
     resource.next = psn_add(resource.next, 1);
   }
   return Answer::sent;
@@ -283,7 +283,7 @@ Responder::Answer Responder::answer_one(Resource& resource) {
     return Answer::later;
   }
   engine_.dma.acknowledged(connection_.number);
-  engine_.commit();
+  engine_.commit(packet);
   return Answer::sent;
 }
 
@@ -365,7 +365,7 @@ bool Responder::send_syndrome(PacketSequence sequence, std::uint8_t syndrome) {
     return false;
   }
   engine_.dma.acknowledged(connection_.number);
-  engine_.commit();
+  engine_.commit(packet);
   return true;
 }
 

@@ -1,12 +1,16 @@
 // ByteRing: packets of any length from one producer to one consumer, through memory that two
 // processes share. Lossless and in order.
 //
-// A record is a line with the size of the packet, then the packet, in whole cache lines. It is
-// published by that size word: there is no shared producer position. The word has a line of its own
-// since a consumer that polls it would otherwise take the line away from a producer that is still
-// filling the packet. Whoever publishes a record has first cleared the size word of the place
-// behind it, so that a consumer never takes bytes of an earlier lap for a record. A packet that
-// does not fit before the end of the ring is preceded by a skip record.
+// A record is a word with the size of the packet, then the packet, in whole cache lines. It is
+// published by that word: there is no shared producer position. A packet that is small shares the
+// line of that word; the payload of a larger WRITE begins with the second line. Whoever publishes a
+// record has first cleared the size word of the place behind it, so that a consumer never takes
+// bytes of an earlier lap for a record. A packet that does not fit before the end of the ring is
+// preceded by a skip record.
+//
+// A consumer that polls the size word takes its line away from a producer that fills it. So a
+// producer does well to write the payload first, the headers after it and then to commit: by the
+// time that it has the line again all of its stores wait for it, and none needs it twice.
 //
 // The two sides do not trust each other. Each keeps its own position in private memory, copies a
 // word of the other's once and checks the copy. A size or position that cannot be right makes the
@@ -45,13 +49,20 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
 
 namespace byte_ring {
 
-inline constexpr std::size_t record_header_bytes = cache_line_bytes;
+inline constexpr std::size_t size_word_bytes = sizeof(std::uint32_t);
 inline constexpr std::uint32_t size_of_nothing = 0;
 inline constexpr std::uint32_t size_of_skip = ~std::uint32_t{0};
 
+// Where a packet of this size begins in its record.
+constexpr std::size_t packet_offset(std::size_t packet_bytes) {
+  constexpr std::size_t write_header_bytes = 28;
+  return packet_bytes <= cache_line_bytes - size_word_bytes ? size_word_bytes
+                                                            : cache_line_bytes - write_header_bytes;
+}
+
 // What a packet takes in the ring.
 constexpr std::size_t record_bytes(std::size_t packet_bytes) {
-  return round_up(record_header_bytes + packet_bytes, cache_line_bytes);
+  return round_up(packet_offset(packet_bytes) + packet_bytes, cache_line_bytes);
 }
 
 // Whether a ring of this capacity can always carry packets of this size in the end.
@@ -99,7 +110,10 @@ class RingProducer {
     reserved_bytes_ = size_bytes;
     awaited_bytes_ = needed >= awaited_bytes_ ? 0 : awaited_bytes_;
     const std::size_t at = skipped_bytes_ == 0 ? offset : 0;
-    return data_.subspan(at + byte_ring::record_header_bytes, size_bytes);
+    // Now, since the line of this word is not polled yet and that of the record is.
+    byte_ring::size_word(data_, (at + record) & (data_.size() - 1))
+        .store(byte_ring::size_of_nothing, std::memory_order_relaxed);
+    return data_.subspan(at + byte_ring::packet_offset(size_bytes), size_bytes);
   }
 
   // Publishes what was reserved; nothing when nothing is.
@@ -110,8 +124,6 @@ class RingProducer {
     const std::size_t mask = data_.size() - 1;
     const std::uint64_t start = tail_ + skipped_bytes_;
     const std::uint64_t next = start + byte_ring::record_bytes(reserved_bytes_);
-    byte_ring::size_word(data_, next & mask)
-        .store(byte_ring::size_of_nothing, std::memory_order_relaxed);
     byte_ring::size_word(data_, start & mask)
         .store(static_cast<std::uint32_t>(reserved_bytes_), std::memory_order_release);
     if (skipped_bytes_ != 0) {
@@ -182,9 +194,10 @@ class RingConsumer {
   ConstBytes peek() {
     std::uint32_t size = size_at_head();
     if (size == byte_ring::size_of_nothing) [[likely]] {
-      // The start of the packet then comes together with its size, not after it.
-      prefetch(1);
-      prefetch(2);
+      // The payload of a packet like the last one then comes together with its size, not after it.
+      if (peeked_bytes_ > cache_line_bytes - byte_ring::size_word_bytes) {
+        prefetch(1);
+      }
       return {};
     }
     if (size == byte_ring::size_of_skip && offset() != 0) {
@@ -195,16 +208,16 @@ class RingConsumer {
       }
     }
     if (broken_ || size > max_packet_bytes_ ||
-        !within(offset() + byte_ring::record_header_bytes, size, data_.size())) {
+        !within(offset() + byte_ring::packet_offset(size), size, data_.size())) {
       broken_ = true;
       return {};
     }
     peeked_bytes_ = size;
-    return data_.subspan(offset() + byte_ring::record_header_bytes, size);
+    return data_.subspan(offset() + byte_ring::packet_offset(size), size);
   }
 
   // Asks for the packets behind the one that peek showed, for when there is a backlog: if they are
-  // as small as that one, each costs three lines, which otherwise come one after the other.
+  // as small as that one, each costs two lines, which otherwise come one after the other.
   void prefetch_behind() const {
     constexpr std::size_t lines_at_most = 4;
     const std::size_t lines = byte_ring::record_bytes(peeked_bytes_) / cache_line_bytes;
@@ -225,7 +238,8 @@ class RingConsumer {
     const bool is_there =
         at + record <= data_.size() &&
         byte_ring::size_word(data_, at).load(std::memory_order_acquire) == peeked_bytes_;
-    return is_there ? ConstBytes(data_).subspan(at + byte_ring::record_header_bytes, peeked_bytes_)
+    return is_there ? ConstBytes(data_).subspan(at + byte_ring::packet_offset(peeked_bytes_),
+                                                peeked_bytes_)
                     : ConstBytes();
   }
 

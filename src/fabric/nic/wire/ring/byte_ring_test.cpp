@@ -108,16 +108,26 @@ TEST(ByteRing, keeps_a_packet_whole_across_the_wrap) {
   }
 }
 
+TEST(ByteRing, gives_a_small_packet_one_line_and_the_payload_of_a_write_lines_of_its_own) {
+  EXPECT_EQ(byte_ring::record_bytes(1), 64u);
+  EXPECT_EQ(byte_ring::record_bytes(60), 64u);
+  EXPECT_EQ(byte_ring::record_bytes(61), 128u);
+  EXPECT_EQ(byte_ring::record_bytes(28 + 64), 128u);
+  Ring ring(1024, 320);
+  const Bytes room = ring.producer.reserve(28 + 64);
+  EXPECT_EQ(room.data() + 28, ring.data().data() + 64);
+}
+
 TEST(ByteRing, takes_no_more_than_fits_and_goes_on_when_there_is_room) {
-  Ring ring(1024, 256);
+  Ring ring(1024, 280);
   int sent = 0;
-  while (ring.send(packet_of(56, 'a'))) {
+  while (ring.send(packet_of(80, 'a'))) {
     ++sent;
   }
   EXPECT_EQ(sent, 7);  // one line stays free for the cleared size word
   EXPECT_TRUE(ring.producer.waits_for_room());
   for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(ring.take().size(), 56u);
+    EXPECT_EQ(ring.take().size(), 80u);
   }
   EXPECT_TRUE(ring.send("b"));
   EXPECT_FALSE(ring.producer.broken());
@@ -189,11 +199,11 @@ TEST(ByteRing, breaks_on_a_size_that_cannot_be) {
 
 TEST(ByteRing, breaks_on_a_packet_that_would_pass_the_end) {
   Ring ring(1024, 256);
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 14; ++i) {
     ASSERT_TRUE(ring.send("x"));
     ASSERT_EQ(ring.take(), "x");
   }
-  ring.size_word(7 * 128) = 65;  // 64 would fit
+  ring.size_word(14 * 64) = 93;  // 92 would fit
   EXPECT_TRUE(ring.consumer.peek().empty());
   EXPECT_TRUE(ring.consumer.broken());
 }
@@ -207,7 +217,7 @@ TEST(ByteRing, breaks_on_skips_that_lead_nowhere) {
   Ring twice(1024, 256);
   ASSERT_TRUE(twice.send("x"));
   ASSERT_EQ(twice.take(), "x");
-  twice.size_word(128) = byte_ring::size_of_skip;
+  twice.size_word(64) = byte_ring::size_of_skip;
   twice.size_word(0) = byte_ring::size_of_skip;
   EXPECT_TRUE(twice.consumer.peek().empty());
   EXPECT_TRUE(twice.consumer.broken());
@@ -225,29 +235,29 @@ TEST(ByteRing, stays_broken) {
 TEST(ByteRing, breaks_on_a_position_that_cannot_be) {
   for (const std::uint64_t consumed :
        {std::uint64_t{1} << 40, ~std::uint64_t{0}, std::uint64_t{897}}) {
-    Ring ring(1024, 256);
-    while (ring.send(packet_of(56, 'a'))) {
+    Ring ring(1024, 280);
+    while (ring.send(packet_of(80, 'a'))) {
     }
     ring.control.consumed = consumed;
-    EXPECT_TRUE(ring.producer.reserve(56).empty()) << consumed;
+    EXPECT_TRUE(ring.producer.reserve(80).empty()) << consumed;
     EXPECT_TRUE(ring.producer.broken()) << consumed;
     ring.control.consumed = 896;
-    EXPECT_TRUE(ring.producer.reserve(56).empty());
+    EXPECT_TRUE(ring.producer.reserve(80).empty());
   }
 }
 
 TEST(ByteRing, breaks_on_a_position_that_goes_back) {
-  Ring ring(1024, 256);
+  Ring ring(1024, 280);
   for (int lap = 0; lap < 3; ++lap) {
-    while (ring.send(packet_of(56, 'a'))) {
+    while (ring.send(packet_of(80, 'a'))) {
     }
     while (!ring.take().empty()) {
     }
   }
-  while (ring.send(packet_of(56, 'a'))) {
+  while (ring.send(packet_of(80, 'a'))) {
   }
   ring.control.consumed = 0;
-  EXPECT_TRUE(ring.producer.reserve(56).empty());
+  EXPECT_TRUE(ring.producer.reserve(80).empty());
   EXPECT_TRUE(ring.producer.broken());
 }
 

@@ -241,7 +241,7 @@ TEST_F(RingWireTest, takes_a_link_down_whose_ring_is_corrupt) {
   ASSERT_TRUE(server_.run_until([&] { return server_.ups.size() == 1; }));
   Result<std::optional<HostLink>> link = hostile->step([](const HostPeer&) { return Status(); });
   ASSERT_TRUE(link.ok() && link->has_value());
-  std::byte* record = (*link)->producer().reserve(8).data() - byte_ring::record_header_bytes;
+  std::byte* record = (*link)->producer().reserve(8).data() - byte_ring::size_word_bytes;
   store(record, std::uint32_t{100'000});
   ASSERT_TRUE(server_.run_until([&] { return !server_.downs.empty(); }));
   EXPECT_TRUE(server_.packets.empty());
