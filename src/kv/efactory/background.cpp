@@ -86,7 +86,7 @@ Task<void> EfactoryServer::verify() {
           continue;
         }
         if (age_ns > patience_ns) {
-          catalogue_->invalidate(*object);
+          catalogue_->give_up(*object);
           ++invalidated_;
           continue;
         }
@@ -98,7 +98,7 @@ Task<void> EfactoryServer::verify() {
           std::min(next_ns, std::max(version.next_look_ns, version.received_ns + first_look_ns));
       awaited.push_back(version);
     }
-    if (count != 0) {
+    if (count != 0 || catalogue_->marks_pending()) {
       if (background_.faults().planted(faults::flag_before_drain)) {
         for (std::size_t i = 0; i < count; ++i) {
           catalogue_->mark_durable(catalogue_->log().at(flushed[i].offset), background_);
@@ -110,6 +110,7 @@ Task<void> EfactoryServer::verify() {
         verifying_ = false;
         co_return;
       }
+      catalogue_->marks_settled();
       const std::uint64_t now_ns = runtime.now_ns();
       for (std::size_t i = 0; i < count; ++i) {
         // The cleaner may have ended its data pool meanwhile.
@@ -346,6 +347,12 @@ Task<Status> EfactoryServer::clean() {
     co_await give_up();
     co_return status;
   }
+  // Where the index led to a version that was given up, it leads to an older one from here on.
+  while (catalogue_->marks_pending()) {
+    wake_verifier();
+    REMORA_CO_TRY(background_.region().failure());
+    co_await background_.runtime().sleep_for(look_persistent_ns);
+  }
   co_await settle_old(old);
   if (!background_.faults().planted(faults::clean_copies_unpersisted)) {
     REMORA_CO_TRY(co_await persistent(last_move_));
@@ -420,7 +427,7 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
       if (undecided != nullptr) {
         undecided->push_back(offset);
       } else {
-        catalogue_->invalidate(object);  // nobody can write it any more
+        catalogue_->dismiss(object);
         ++invalidated_;
       }
       break;

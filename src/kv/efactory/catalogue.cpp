@@ -217,7 +217,7 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
       }
       return {*version, {}};
     }
-    if (!version->invalid() && complete(*version, host_)) {
+    if (!is_given_up(*version, host_) && complete(*version, host_)) {
       if (expired(*version)) {
         // What it hides stays hidden after a cut.
         return {std::nullopt, make_durable(*version, host_)};
@@ -242,7 +242,7 @@ Result<Ticket> Catalogue::persist(Offset offset, std::uint64_t sequence) {
   if (object->durable()) {
     return Ticket{};
   }
-  if (object->invalid() || !complete(*object, host_)) {
+  if (is_given_up(*object, host_) || !complete(*object, host_)) {
     return Status(Code::timed_out, "the value did not arrive whole, or not in time");
   }
   if (host_.faults().planted(faults::persist_not_awaited)) {
@@ -295,17 +295,37 @@ void Catalogue::mark_durable(const Object& object, const Host& by) {
   }
 }
 
-// Not flushed either: whoever put it was told that it may or may not have happened, so it does no
-// harm if a cut takes the flag and the value has come after all.
-void Catalogue::invalidate(const Object& object) {
+// Flushed, unlike the flag of durability: the value may come after all, and a cut that took the
+// mark would bring it back, though gets have been told that it is not there.
+void Catalogue::give_up(const Object& object) {
   log_->note_invalid(object);
+  if (!background_.faults().planted(faults::give_up_in_memory)) {
+    background_.flush(object.header_bytes());
+    marks_pending_ = true;
+  }
+}
+
+void Catalogue::dismiss(const Object& object) {
+  log_->note_invalid(object);
+}
+
+// While a cut could still take the mark, a value that has come is as good as any.
+bool Catalogue::is_given_up(const Object& version, const Host& by) const {
+  if (!version.invalid()) [[likely]] {
+    return false;
+  }
+  if (!marks_pending_ || !complete(version, by)) {
+    return true;
+  }
+  log_->note_valid(version);
+  return false;
 }
 
 // --- Cleaning ---
 
 Catalogue::Fate Catalogue::judge(const Object& object) {
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
-  if (!slot || object.invalid()) {
+  if (!slot || is_given_up(object, background_)) {
     return Fate::stale;
   }
   const bool trusts_any = background_.faults().planted(faults::clean_drops_newest);
@@ -317,7 +337,7 @@ Catalogue::Fate Catalogue::judge(const Object& object) {
     if (version->durable() || version->kind() == Kind::tombstone || trusts_any) {
       return Fate::stale;
     }
-    if (!version->invalid() && complete(*version, background_)) {
+    if (!is_given_up(*version, background_) && complete(*version, background_)) {
       if (!background_.faults().planted(faults::clean_trusts_visible)) {
         relied_on_ = make_durable(*version, background_);
       }

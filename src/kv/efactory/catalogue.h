@@ -116,7 +116,13 @@ class Catalogue {
   // for this one again.
   bool superseded(const Object& object, const Host& by) const;
   void mark_durable(const Object& object, const Host& by);
-  void invalidate(const Object& object);
+  // Gives up a version whose value did not come in time, for good once the caller has drained,
+  // waited and called marks_settled.
+  void give_up(const Object& object);
+  bool marks_pending() const { return marks_pending_; }
+  void marks_settled() { marks_pending_ = false; }
+  // The same for one that nobody can write any more: its checksum tells it as well.
+  void dismiss(const Object& object);
   std::deque<Awaited>& awaited() { return awaited_; }
 
   // --- Cleaning. See cleaner.h.
@@ -182,6 +188,7 @@ class Catalogue {
   // The version before; none at the end of the list.
   std::optional<Object> before(const Object& object) const;
   bool complete(const Object& object, const Host& by) const;
+  bool is_given_up(const Object& version, const Host& by) const;
   // Makes a complete version persistent, and marks it if it is at once.
   Ticket make_durable(const Object& object, const Host& by);
   static Place place_of(const Object& object, bool durable);
@@ -201,6 +208,7 @@ class Catalogue {
   DataPool target_ = DataPool::current;
   Ticket last_del_;              // of the newest tombstone
   Ticket relied_on_;             // by the cleaner
+  bool marks_pending_ = false;   // versions were given up, and their marks are not persistent yet
   std::size_t mark_ = 0;         // which place of an entry is the current pool's
   std::size_t which_ = 0;        // which place new versions get
   std::uint64_t sequence_ = 0;   // of the newest version
@@ -217,7 +225,7 @@ std::optional<Object> Catalogue::shown_of(const Object& newest, const Known& kno
       break;
     }
     if (version->durable() || known(version->sequence()) ||
-        (!version->invalid() && complete(*version, host_))) {
+        (!is_given_up(*version, host_) && complete(*version, host_))) {
       return expired(*version) ? std::nullopt : version;
     }
   }

@@ -31,6 +31,9 @@ inline constexpr Fault flag_before_drain = {"efactory-flag-before-drain",
                                             "the flag may become persistent before the value"};
 inline constexpr Fault times_out_early = {"efactory-times-out-early",
                                           "a version is given up after a hundredth of the time"};
+inline constexpr Fault give_up_in_memory = {
+    "efactory-give-up-in-memory",
+    "a version that did not come in time is marked, and the mark not persisted"};
 inline constexpr Fault verifier_sleeps_on = {
     "efactory-verifier-sleeps-on", "nobody wakes the verifier for the copies that cleaning made"};
 // Reading.
@@ -110,6 +113,7 @@ inline constexpr std::array all = {&write_is_enough,
                                    &flag_without_checksum,
                                    &flag_before_drain,
                                    &times_out_early,
+                                   &give_up_in_memory,
                                    &verifier_sleeps_on,
                                    &reads_undurable,
                                    &flag_travels,

@@ -180,6 +180,13 @@ void Log::note_invalid(const Object& object) const {
   (void)set_flag(object, object_format::invalid_flag);
 }
 
+void Log::note_valid(const Object& object) const {
+  std::atomic_ref(object.word_at(offsetof(Header, state)))
+      .store(object_format::state_word(object.segment(),
+                                       object.flags() & ~object_format::invalid_flag),
+             std::memory_order_release);
+}
+
 void Log::set_previous(const Object& object, Link link) const {
   set_link(object, offsetof(Header, previous), link);
 }

@@ -136,6 +136,7 @@ class Log {
   // order of versions by their sequence numbers.
   void note_durable(const Object& object) const;
   void note_invalid(const Object& object) const;
+  void note_valid(const Object& object) const;
   void set_previous(const Object& object, Link link) const;
   void set_next(const Object& object, Link link) const;
 

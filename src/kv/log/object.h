@@ -31,6 +31,7 @@ class Object {
   }
   // Header, key, value and what follows up to the next object.
   ConstBytes bytes() const { return {at_, size_bytes()}; }
+  ConstBytes header_bytes() const { return {at_, sizeof(object_format::Header)}; }
   ConstBytes key() const { return {at_ + sizeof(object_format::Header), header().key_bytes}; }
   Bytes value() const {
     return {at_ + object_format::value_begin(header().key_bytes), header().value_bytes};
