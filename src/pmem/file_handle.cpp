@@ -187,7 +187,8 @@ Result<std::uint64_t> FileHandle::size_bytes() const {
 
 bool FileHandle::in_memory() const {
   struct statfs facts {};
-  return fstatfs(descriptor_, &facts) == 0 &&
+  // A device is no such file, though its name may be (devtmpfs).
+  return !is_device() && fstatfs(descriptor_, &facts) == 0 &&
          (facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC);
 }
 

@@ -28,6 +28,8 @@ constexpr uid_t nobody = static_cast<uid_t>(-1);
 // Of processes that share a busy machine: a client that is not run for a moment is not dead.
 constexpr std::uint64_t value_patience_ns = 1'000'000'000;
 constexpr std::uint64_t client_patience_ns = 3'000'000'000;
+// A value may come by a slow network.
+constexpr std::uint64_t far_value_patience_ns = 5'000'000'000;
 
 Status make_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -83,7 +85,8 @@ Status Daemon::open_host(const std::string& version) {
   options.media = settings_.media;
   options.pool_bytes = settings_.pool_bytes;
   options.server.most_clients = settings_.most_clients;
-  options.server.put_timeout_ns = value_patience_ns;
+  const bool from_afar = !settings_.listen.empty() || settings_.fabric != "auto";
+  options.server.put_timeout_ns = from_afar ? far_value_patience_ns : value_patience_ns;
   options.server.client_timeout_ns = client_patience_ns;
   options.access = settings_.access;
   if (!settings_.listen.empty()) {

@@ -180,14 +180,19 @@ in_guest() {
   return "$status"
 }
 
-# Waits until a program of the guest listens at the port; the other one will say if it never does.
+# Waits until a program of the guest listens at the port, by TCP or by librdmacm; the other one will say
+# if it never does.
 await_listener() {
   local pattern
   pattern=$(printf ':%04X [0-9A-F]*:0000 0A' "$listen")
+  # shellcheck disable=SC2016
   (
     timeout=60
-    in_guest "$1" bash -c 'until grep -q "$1" /proc/net/tcp /proc/net/tcp6; do sleep 0.2; done' \
-      wait "$pattern"
+    in_guest "$1" bash -c '
+      until grep -q "$1" /proc/net/tcp /proc/net/tcp6 \
+        || rdma resource show cm_id 2> /dev/null | grep -q "LISTEN.*:$2 "; do
+        sleep 0.2
+      done' wait "$pattern" "$listen"
   ) || true
 }
 

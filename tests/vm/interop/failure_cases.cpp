@@ -93,12 +93,22 @@ class Loss : public InteropTest {
   static constexpr Terms lossy(std::uint64_t seed, std::uint32_t loss_ppm = 40'000) {
     return {.loss_ppm = loss_ppm, .loss_seed = seed, .timeout_ns = 60'000'000};
   }
+  // A case calls this first; it may find that there is nothing to test.
+  void begin(const Terms& terms) {
+    ASSERT_NO_FATAL_FAILURE(meet(terms));
+    if (near_is_rxe() && far_is_rxe()) {
+      GTEST_SKIP() << "neither end loses packets on purpose";
+    }
+  }
   std::uint64_t lost() { return near().lost() + far().lost(near()); }
 };
 
 TEST_F(Loss, of_packets_leaves_writes_and_reads_whole) {
   constexpr std::size_t size = 300'000;
-  ASSERT_NO_FATAL_FAILURE(meet(lossy(11, 10'000)));
+  ASSERT_NO_FATAL_FAILURE(begin(lossy(11, 10'000)));
+  if (IsSkipped()) {
+    return;
+  }
   for (std::uint64_t round = 0; round < 2; ++round) {
     fill_near(0, size, round);
     std::ranges::fill(near_bytes(mega, size), std::byte{0});
@@ -111,7 +121,10 @@ TEST_F(Loss, of_packets_leaves_writes_and_reads_whole) {
 }
 
 TEST_F(Loss, of_packets_executes_every_atomic_once) {
-  ASSERT_NO_FATAL_FAILURE(meet(lossy(12)));
+  ASSERT_NO_FATAL_FAILURE(begin(lossy(12)));
+  if (IsSkipped()) {
+    return;
+  }
   for (std::uint64_t i = 0; i < 150; ++i) {
     ASSERT_EQ(atomic(Opcode::fetch_add, far().at(8192), 3), 3 * i);
   }
@@ -120,7 +133,10 @@ TEST_F(Loss, of_packets_executes_every_atomic_once) {
 }
 
 TEST_F(Loss, of_packets_delivers_every_message_once_and_in_order) {
-  ASSERT_NO_FATAL_FAILURE(meet(lossy(13)));
+  ASSERT_NO_FATAL_FAILURE(begin(lossy(13)));
+  if (IsSkipped()) {
+    return;
+  }
   constexpr std::size_t each = 3000;
   for (std::uint64_t i = 0; i < 60; ++i) {
     far().post_receive(near(), i, i * each, each);
@@ -147,7 +163,10 @@ TEST_F(Loss, of_packets_delivers_every_message_once_and_in_order) {
 }
 
 TEST_F(Loss, of_packets_repeats_atomic_writes) {
-  ASSERT_NO_FATAL_FAILURE(meet(lossy(14)));
+  ASSERT_NO_FATAL_FAILURE(begin(lossy(14)));
+  if (IsSkipped()) {
+    return;
+  }
   if (!far_has_native("atomic write")) {
     GTEST_SKIP() << "far's device has no ATOMIC WRITE";
   }
@@ -163,7 +182,10 @@ TEST_F(Loss, of_packets_repeats_atomic_writes) {
 }
 
 TEST_F(Loss, of_packets_repeats_flushes) {
-  ASSERT_NO_FATAL_FAILURE(meet(lossy(15)));
+  ASSERT_NO_FATAL_FAILURE(begin(lossy(15)));
+  if (IsSkipped()) {
+    return;
+  }
   if (far_is_rxe()) {
     GTEST_SKIP() << "Linux's rxe (6.12) forgets the number of a FLUSH, and answers none twice";
   }

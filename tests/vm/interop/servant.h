@@ -34,7 +34,7 @@ Status serve(const StationOptions& options, Talk talk);
 // to do something ends the test: there is nothing to go on with.
 class Remote {
  public:
-  Remote(Talk talk) : talk_(std::move(talk)) {}
+  explicit Remote(Talk talk) : talk_(std::move(talk)) {}
 
   // A new station there; then both are connected.
   Status open(const Terms& terms);
