@@ -12,12 +12,17 @@ int main(int argc, char** argv) {
   bench::StoreBenchOptions options;
   std::string only = "redis,recovery";
   std::string where = ".";
-  CLI::App app("The store beside Redis, and the time it takes to come back", "store");
-  app.add_option("--only", only, "redis, recovery, or both as a list")->capture_default_str();
+  CLI::App app(
+      "The store beside Redis, the time it takes to come back, and its log under endless updates",
+      "store");
+  app.add_option("--only", only, "redis, recovery, cleaning, or a list of these")
+      ->capture_default_str();
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
       ->capture_default_str();
   app.add_option("--ops", options.operations, "of one run of ours")->capture_default_str();
   app.add_option("--objects", options.most_objects, "in the largest store")->capture_default_str();
+  app.add_option("--bytes", options.cleaning_bytes, "of updates, to see the log cleaned")
+      ->capture_default_str();
   app.add_option("--folder", where, "for files; on the disk that is to be measured")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
@@ -32,6 +37,9 @@ int main(int argc, char** argv) {
   }
   if (status.ok() && only.find("recovery") != std::string::npos) {
     status = bench::measure_recovery(options);
+  }
+  if (status.ok() && only.find("cleaning") != std::string::npos) {
+    status = bench::measure_cleaning(options);
   }
   std::error_code ignored;
   std::filesystem::remove_all(options.folder, ignored);

@@ -14,7 +14,8 @@ struct StoreBenchOptions {
   std::uint64_t operations = 200'000;  // of one run of ours
   std::uint64_t redis_operations = 50'000;
   std::uint64_t most_objects = 4'000'000;
-  std::string folder;  // for files; on the disk that is to be measured
+  std::uint64_t cleaning_bytes = 20'000'000'000;  // of updates
+  std::string folder;                             // for files; on the disk that is to be measured
 };
 
 // GET and SET by native clients over `mapped`, one at a time on 1 and on 8 connections, beside
@@ -23,5 +24,8 @@ Status measure_beside_redis(const StoreBenchOptions& options);
 
 // The time to open a store of ever more objects, beside a sequential read of the bytes they take.
 Status measure_recovery(const StoreBenchOptions& options);
+
+// A small pool under updates that take many times its size (cleaning.h), as it goes along.
+Status measure_cleaning(const StoreBenchOptions& options);
 
 }  // namespace remora::bench

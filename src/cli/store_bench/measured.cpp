@@ -97,6 +97,7 @@ class MeasuredRun {
     kv::ServerOptions options;
     options.put_timeout_ns = put_timeout_ns;
     options.clean_always = options_.clean_always;
+    options.connect = server::patient_connect;  // as the product has it
     return options;
   }
 

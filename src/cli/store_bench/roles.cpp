@@ -56,6 +56,7 @@ class Member {
   Task<Status> connect() {
     kv::ClientOptions client = store_bench::client_options_for(plan_, role_.depth);
     client.timeout_ns = call_timeout_ns;
+    client.connect = server::patient_connect;  // as the product has it
     server::StoreLinkOptions options;
     options.fabric = role_.fabric;
     options.verbs = role_.verbs;

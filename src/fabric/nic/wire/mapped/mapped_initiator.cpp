@@ -7,7 +7,6 @@
 
 #include "fabric/nic/wire/mapped/mapped_lane.h"
 #include "fabric/nic/wire/mapped/process_fence.h"
-#include "pmem/open_region.h"
 
 namespace remora::fabric::nic {
 
@@ -153,12 +152,15 @@ std::shared_ptr<MappedInitiator::Mapping> MappedInitiator::map(Link& link,
     return nullptr;
   }
   const Bytes bytes = pages->bytes().subspan(message.offset - begin, message.length);
-  Result<std::unique_ptr<Region>> medium =
-      options_.medium ? options_.medium(bytes) : adopt_mapping(pages->bytes());
-  if (!medium.ok()) {
-    return nullptr;
+  const std::shared_ptr<Mapping> mapping(new Mapping{pages, bytes, nullptr, &pages->medium()});
+  if (options_.medium) {
+    Result<std::unique_ptr<Region>> own = options_.medium(bytes);
+    if (!own.ok()) {
+      return nullptr;
+    }
+    mapping->own_medium = std::move(*own);
+    mapping->medium = mapping->own_medium.get();
   }
-  const std::shared_ptr<Mapping> mapping(new Mapping{std::move(pages), bytes, std::move(*medium)});
   place = mapping;
   return mapping;
 }

@@ -64,7 +64,8 @@ class MappedInitiator {
   struct Mapping {
     std::shared_ptr<MappedPages> pages;
     Bytes bytes;
-    std::unique_ptr<Region> medium;  // goes before the pages
+    std::unique_ptr<Region> own_medium;  // a test's
+    Region* medium = nullptr;
   };
 
   // What a lane knows of one key.

@@ -47,7 +47,7 @@ void MappedLane::store_past_caches(const Place& place, std::uint64_t at, ConstBy
     (void)medium.drain();
   }
   if (is_line_last) {
-    streamed_ = known.mapping->medium.get();
+    streamed_ = known.mapping->medium;
     streamed_->copy_line(place.at + tail_at, from.data() + tail_at);
     return;
   }

@@ -6,8 +6,10 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "fabric/nic/wire/mapped/mapped_limits.h"
+#include "pmem/open_region.h"
 
 namespace remora::fabric::nic {
 namespace {
@@ -47,11 +49,17 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
   ::madvise(base, size_bytes, MADV_DONTFORK);
   std::shared_ptr<MappedPages> pages(
       new MappedPages(Bytes(static_cast<std::byte*>(base), size_bytes), writable));
+  Result<std::unique_ptr<Region>> medium = adopt_mapping(pages->bytes());
+  if (!medium.ok()) {
+    return nullptr;
+  }
+  pages->medium_ = std::move(*medium);
   place = pages;
   return pages;
 }
 
 MappedPages::~MappedPages() {
+  medium_.reset();
   ::munmap(bytes_.data(), bytes_.size());
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "fabric/nic/wire/ring/descriptor.h"
+#include "pmem/region.h"
 
 namespace remora::fabric::nic {
 
@@ -23,12 +24,16 @@ class MappedPages {
 
   Bytes bytes() const { return bytes_; }
   bool writable() const { return writable_; }
+  // How they are copied to past the caches and flushed. One for all: what is mapped once is known
+  // to the library behind it once.
+  Region& medium() const { return *medium_; }
 
  private:
   MappedPages(Bytes bytes, bool writable) : bytes_(bytes), writable_(writable) {}
 
   const Bytes bytes_;
   const bool writable_;
+  std::unique_ptr<Region> medium_;
 };
 
 }  // namespace remora::fabric::nic

@@ -24,6 +24,9 @@ TEST(MappedPages, ConnectionsOfOneThreadHaveThemInCommon) {
   const auto second = MappedPages::of(again, 0, file_bytes, true, false);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first, second);
+  const std::byte value{3};
+  second->medium().copy(second->bytes().data() + 9, ConstBytes(&value, 1));
+  EXPECT_EQ(first->bytes()[9], value);
 }
 
 TEST(MappedPages, OtherRightsRangesFilesAndThreadsGetTheirOwn) {

@@ -1,0 +1,42 @@
+#include "bench/store/cleaning.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+namespace remora::bench {
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+class Cleaning : public testing::TestWithParam<bool> {};
+
+TEST_P(Cleaning, APoolTakesManyTimesItsSizeAndMemoryStaysFlat) {
+  std::string folder = (std::filesystem::temp_directory_path() / "remora-cleaning-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  CleaningOptions options;
+  options.pool_bytes = 16 * mebibyte;
+  options.step_bytes = 32 * mebibyte;
+  options.bytes = 4 * options.step_bytes;
+  options.on_disk = GetParam();
+  const Result<CleaningReport> report = run_cleaning(options, folder);
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->steps.size(), 4u);
+  const CleaningReport::Step& first = report->steps.front();
+  const CleaningReport::Step& last = report->steps.back();
+  EXPECT_GT(first.cleanings, 0u);
+  EXPECT_GT(last.cleanings, first.cleanings);
+  EXPECT_GT(last.gets_per_s, 0);
+  EXPECT_LT(last.server_private_bytes, first.server_private_bytes + 4 * mebibyte);
+  EXPECT_LT(last.client_private_bytes, first.client_private_bytes + 4 * mebibyte);
+}
+
+INSTANTIATE_TEST_SUITE_P(memory_and_disk, Cleaning, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& on_disk) {
+                           return on_disk.param ? "disk" : "memory";
+                         });
+
+}  // namespace
+}  // namespace remora::bench
