@@ -96,6 +96,8 @@ class ProductCommands {
         {"listen",
          "ADDRESS:PORT for clients of other machines, by RoCE, in place of the socket [none]"},
         {"clients", "How many at a time [64]"},
+        {"client-operations", "What one client may have in flight [8192]"},
+        {"client-bytes", "The same in bytes: values, requests, replies [256M]"},
     };
     for (const auto& [key, help] : keys) {
       serve->add_option_function<std::string>(

@@ -16,6 +16,9 @@
 //   listen = "192.0.2.7:4791"      # other machines, by RoCE and with a token, in place of the
 //                                  # socket; TCP and UDP; "" for none
 //   clients = 64                   # at a time
+//   client_operations = 8192       # of one client, in flight: values that are not yet persistent,
+//                                  # replies that wait for that
+//   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
 //
 //   [access]                       # see access.h
 //   others = "read"                # users that are not named below
@@ -51,6 +54,8 @@ struct Settings {
   std::string metrics = {};  // HOST:PORT; empty: none
   std::string listen = {};   // HOST:PORT; empty: the socket
   std::uint32_t most_clients = 64;
+  std::uint32_t client_operations = 8192;
+  std::uint64_t client_bytes = std::uint64_t{256} << 20;
   AccessRules access = {};
 };
 
