@@ -99,6 +99,8 @@ class ProductCommands {
         {"fabric",
          "verbs[:DEVICE]: clients reach the store through this RDMA device [shared memory, RoCE]"},
         {"clients", "How many at a time [64]"},
+        {"client-operations", "What one client may have in flight [8192]"},
+        {"client-bytes", "The same in bytes: values, requests, replies [256M]"},
     };
     for (const auto& [key, help] : keys) {
       serve->add_option_function<std::string>(

@@ -48,6 +48,10 @@ class LocalStore {
   virtual Mark now() const = 0;             // of the last change
   virtual Mark persistent_now() const = 0;  // every change up to this one is persistent
   virtual Task<Status> persistent(Mark mark) = 0;
+  // Makes every change persistent before it returns, blocking the thread: for who knows that nobody
+  // has anything better to wait for. Nothing where others would wait with it, or where a commit is
+  // under way already; then `persistent` is the way.
+  virtual std::optional<Status> persistent_at_once() { return std::nullopt; }
 
   // As StoreClient::scan, at once.
   virtual ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;

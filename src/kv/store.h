@@ -132,6 +132,11 @@ struct ServerOptions {
   // Where being persistent takes a commit: how long changes by the local store wait for one that
   // nobody asks for.
   std::uint64_t local_commit_ns = 50'000'000;
+  // What one client may have on its way: values that it was granted space for and that are not yet
+  // persistent, and the space of these. It is told to try again beyond that. The engines that hand
+  // out space keep to it.
+  std::uint32_t client_operations = UINT32_MAX;
+  std::uint64_t client_bytes = UINT64_MAX;
   fabric::ConnectOptions connect = {};  // how soon a client that is gone is noticed
 };
 

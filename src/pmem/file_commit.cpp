@@ -12,7 +12,7 @@ FileCommit::~FileCommit() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
+  asked_.notify_one();
   if (thread_.joinable()) {
     thread_.join();
   }
@@ -74,15 +74,22 @@ Status FileCommit::wait(Ticket ticket) {
 }
 
 void FileCommit::request(Ticket ticket) {
-  std::lock_guard lock(mutex_);
-  if (ticket.commit <= requested_ || persistent(ticket)) {
-    return;
+  {
+    std::lock_guard lock(mutex_);
+    if (ticket.commit <= requested_ || persistent(ticket)) {
+      return;
+    }
+    requested_ = ticket.commit;
+    if (!thread_.joinable()) {
+      thread_ = std::thread([this] { serve_requests(); });
+    }
   }
-  requested_ = ticket.commit;
-  if (!thread_.joinable()) {
-    thread_ = std::thread([this] { serve_requests(); });
-  }
-  changed_.notify_all();
+  asked_.notify_one();  // which finds the lock free
+}
+
+void FileCommit::tell(std::function<void()> ended) {
+  std::lock_guard lock(tell_mutex_);
+  ended_ = std::move(ended);
 }
 
 // Closes the open commit and syncs what it covers, with the lock released meanwhile.
@@ -104,13 +111,24 @@ void FileCommit::sync_once(std::unique_lock<std::mutex>& lock) {
     persistent_.store(commit, std::memory_order_release);
   }
   changed_.notify_all();
+  if (!persistent(Ticket{requested_})) {
+    asked_.notify_one();  // it slept while somebody else was at work
+  }
+  lock.unlock();
+  {
+    std::lock_guard telling(tell_mutex_);
+    if (ended_) {
+      ended_();  // and whom that wakes finds the other lock free
+    }
+  }
+  lock.lock();
 }
 
 void FileCommit::serve_requests() {
   std::unique_lock lock(mutex_);
   while (!stopping_ && error_ == 0) {
     if (syncing_ || persistent(Ticket{requested_})) {
-      changed_.wait(lock);
+      asked_.wait(lock);
     } else {
       sync_once(lock);
     }

@@ -37,6 +37,10 @@ class FileCommit {
   [[nodiscard]] Status wait(Ticket ticket);
   void request(Ticket ticket);
 
+  // Called at the end of every commit, by the thread that made it; it does not call back. When this
+  // returns, what was to be called before is not any more. Nothing: nobody is told.
+  void tell(std::function<void()> ended);
+
   // Success, or why no ticket becomes persistent any more.
   Status failure() const;
 
@@ -57,7 +61,8 @@ class FileCommit {
   const Sync sync_;
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_;  // a commit has ended
+  std::condition_variable asked_;    // the thread has something to do
   Extent pending_;               // what the open commit covers
   std::uint64_t open_ = 1;       // the commit that tickets drawn now belong to
   std::uint64_t requested_ = 0;  // commits up to here were asked for without waiting
@@ -66,6 +71,8 @@ class FileCommit {
   int error_ = 0;
   std::atomic<std::uint64_t> persistent_ = 0;  // commits up to here are on the medium
   std::atomic<std::uint64_t> syncs_ = 0;
+  std::mutex tell_mutex_;
+  std::function<void()> ended_;
   std::thread thread_;
 };
 

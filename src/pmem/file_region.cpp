@@ -29,9 +29,12 @@ FileRegion::FileRegion(Mapping mapping, int descriptor, Strategy strategy, FileC
     : mapping_(std::move(mapping)),
       descriptor_(descriptor),
       strategy_(std::move(strategy)),
-      commit_(mapping_->bytes, std::move(sync)) {}
+      commit_(mapping_->bytes, std::move(sync)) {
+  ahead_.emplace(descriptor_, mapping_->bytes);
+}
 
 FileRegion::~FileRegion() {
+  ahead_.reset();
   if (!commit_.failure().ok()) {
     mapping_.reset();  // pages that are mapped cannot be dropped
     posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);

@@ -6,9 +6,12 @@
 // disk and not that memory.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "pmem/dax_region.h"
+#include "pmem/file_ahead.h"
 #include "pmem/file_commit.h"
 #include "pmem/region.h"
 
@@ -32,6 +35,11 @@ class FileRegion final : public Region {
   [[nodiscard]] Status wait(Ticket ticket) override { return commit_.wait(ticket); }
   void request(Ticket ticket) override { commit_.request(ticket); }
   Status failure() const override { return commit_.failure(); }
+  void prepare(ConstBytes range) override { ahead_->prepare(range); }
+  bool on_commit(std::function<void()> ended) override {
+    commit_.tell(std::move(ended));
+    return true;
+  }
 
   std::uint64_t syncs() const { return commit_.syncs(); }
 
@@ -40,6 +48,7 @@ class FileRegion final : public Region {
   const int descriptor_;
   Strategy strategy_;
   FileCommit commit_;
+  std::optional<FileAhead> ahead_;
 };
 
 }  // namespace remora

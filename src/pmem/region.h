@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -111,6 +112,14 @@ class Region {
 
   // Asks for a commit of the ticket without blocking; persistent() will tell.
   virtual void request(Ticket ticket) = 0;
+
+  // This range will be filled soon, from its beginning: a hint, which changes no byte.
+  virtual void prepare(ConstBytes /*range*/) {}
+
+  // Calls `ended` after every commit from now on, also after one that failed, on whichever thread
+  // made it; nothing takes it back. When this returns, what was given before is not called any
+  // more. False where commits are not told of, and who waits has to look.
+  virtual bool on_commit(std::function<void()> /*ended*/) { return false; }
 };
 
 }  // namespace remora

@@ -144,6 +144,17 @@ inline ConstBytes bytes_of(std::string_view text) {
   return as_bytes(text);
 }
 
+// Redis has a key of no bytes, and the store has none: that one is kept under this name, which no
+// client happens to choose. A native client finds it there.
+inline constexpr std::string_view name_of_empty{"\0remora:empty-key:c41f7a2be9d05386\0", 34};
+inline ConstBytes stored_key(std::string_view key) {
+  return as_bytes(key.empty() ? name_of_empty : key);
+}
+inline std::string_view shown_key(ConstBytes stored) {
+  const std::string_view key = as_text(stored);
+  return key == name_of_empty ? std::string_view() : key;
+}
+
 Done fail(Call& call, std::string_view text);
 Done wrong_arity(Call& call, std::string_view name);
 Done syntax_error(Call& call);

@@ -98,7 +98,7 @@ TEST_F(CommandsTest, answers_mistakes_as_redis_does) {
   EXPECT_EQ(ask("CLIENT NOSUCH"), "-ERR unknown subcommand 'NOSUCH'. Try CLIENT HELP.|");
   EXPECT_EQ(ask("SELECT 1"), "-ERR DB index is out of range|");
   EXPECT_EQ(ask("SET " + std::string(1025, 'k') + " v"),
-            "-ERR a key has 1 to 1024 bytes, a value at most 16777216|");
+            "-ERR a key has at most 1024 bytes, a value at most 16777216|");
 }
 
 TEST_F(CommandsTest, lists_keys) {

@@ -17,6 +17,7 @@ struct Connection {
   struct Hold {
     std::uint64_t from = 0;
     kv::LocalStore::Mark mark = 0;
+    std::uint64_t writes = 1;  // that it stands for
   };
   enum class Pause : std::uint8_t { none, room, persistence };
 
@@ -33,11 +34,10 @@ struct Connection {
   std::size_t sent = 0;     // of `out`
   std::uint64_t gone = 0;   // bytes that left `out` before
   std::vector<Hold> holds;  // in order
+  std::uint64_t held = 0;   // the writes of all of them
   PersistenceWait wait;     // with pause persistence
   std::uint64_t wait_end_ns = 0;
 
-  // Replies may pile up to some size; then nothing more is read.
-  bool is_choked() const { return out.size() - sent > limits::output_pause_bytes; }
   std::size_t sendable() const {
     return holds.empty() ? out.size() : static_cast<std::size_t>(holds.front().from - gone);
   }

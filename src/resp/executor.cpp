@@ -96,15 +96,12 @@ std::optional<std::int64_t> integer_of(Call& call, std::string_view text) {
 }
 
 std::optional<LocalStore::Found> look_up(Call& call, std::string_view key) {
-  if (key.empty()) [[unlikely]] {
-    return std::nullopt;
-  }
-  return call.store.get(bytes_of(key));
+  return call.store.get(stored_key(key));
 }
 
 std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
                         LocalStore::Expiry expires) {
-  const Result<LocalStore::Mark> mark = call.store.put(bytes_of(key), value, expires);
+  const Result<LocalStore::Mark> mark = call.store.put(stored_key(key), value, expires);
   if (mark.ok()) [[likely]] {
     call.session.mark = *mark;
     return std::nullopt;
@@ -116,7 +113,7 @@ std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstB
                               "larger pool")
                        : Done::no_room;
     case Code::invalid_argument:
-      return fail(call, "ERR a key has 1 to 1024 bytes, a value at most 16777216");
+      return fail(call, "ERR a key has at most 1024 bytes, a value at most 16777216");
     default:
       return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
   }
@@ -129,7 +126,7 @@ std::optional<Done> put(Call& call, std::string_view key, std::string_view value
 }
 
 std::optional<Done> erase(Call& call, std::string_view key) {
-  const Result<LocalStore::Mark> mark = call.store.del(bytes_of(key));
+  const Result<LocalStore::Mark> mark = call.store.del(stored_key(key));
   if (mark.ok()) [[likely]] {
     call.session.mark = *mark;
     return std::nullopt;

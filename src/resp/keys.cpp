@@ -21,8 +21,9 @@ class Matching final : public kv::ScanSink {
   explicit Matching(std::string_view pattern) : pattern_(pattern), all_(pattern == "*") {}
 
   void key(ConstBytes key) override {
-    if (all_ || matches(pattern_, as_text(key))) {
-      list.emplace_back(as_text(key));
+    const std::string_view name = shown_key(key);
+    if (all_ || matches(pattern_, name)) {
+      list.emplace_back(name);
     }
   }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -47,6 +48,8 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       store_(store),
       settings_(settings_of(options)),
       doorkeeper_(options.doorkeeper),
+      client_operations_(options.client_operations),
+      client_bytes_(std::min<std::uint64_t>(options.client_bytes, limits::output_bytes)),
       executor_(runtime, store, settings_, counters_),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)) {
   executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
@@ -112,20 +115,23 @@ bool Server::arm_wake() {
 // After a look that found all there was, the next comes when the loop has slept at the descriptor;
 // or after some turns, in a loop that does not sleep.
 bool Server::poll() {
-  if (!look_ && ++turns_ < limits::turns_per_look) {
+  if (!slept_ && !look_ && ++turns_ < limits::turns_per_look) {
     return false;
   }
   turns_ = 0;
-  std::array<epoll_event, limits::events_per_turn> events;
-  const int count = ::epoll_wait(epoll_, events.data(), limits::events_per_turn, 0);
+  const int count =
+      slept_ ? *slept_ : ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, 0);
+  slept_.reset();
   look_ = count == limits::events_per_turn;
   if (count <= 0) {
     return false;
   }
   const std::uint64_t begun_ns = runtime_.now_ns();
   const std::uint64_t commands = counters_.commands;
-  for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(count))) {
-    if (event.data.ptr == nullptr) {
+  for (const epoll_event& event : std::span(events_).first(static_cast<std::size_t>(count))) {
+    if (event.data.ptr == this) {
+      // For the loop's other pollers.
+    } else if (event.data.ptr == nullptr) {
       accept_some();
     } else if (auto& connection = *static_cast<Connection*>(event.data.ptr); !connection.dead) {
       serve(connection, event.events);
@@ -134,12 +140,37 @@ bool Server::poll() {
   send_postponed();
   latency_.record(runtime_.now_ns() - begun_ns, counters_.commands - commands);
   if (!holding_.empty()) {
-    release_held();
+    see_to_held();
   }
   if (!graves_.empty()) {
     bury();
   }
   return true;
+}
+
+// --- Sleep ---
+
+bool Server::also(int others) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.ptr = this;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, others, &event) == 0;
+}
+
+bool Server::sleep(std::uint64_t span_ns) {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  const std::timespec span = {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
+                              .tv_nsec = static_cast<long>(span_ns % second_ns)};
+  int count = ::epoll_pwait2(epoll_, events_.data(), limits::events_per_turn,
+                             span_ns == never_ns ? nullptr : &span, nullptr);
+  if (count < 0 && errno != EINTR) {  // the kernel is older than this call, or somebody forbids it
+    const std::uint64_t span_ms = std::min<std::uint64_t>(span_ns / 1'000'000 + 1, 1'000);
+    count =
+        ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, static_cast<int>(span_ms));
+  }
+  slept_ = std::max(count, 0);
+  return std::ranges::any_of(std::span(events_).first(static_cast<std::size_t>(*slept_)),
+                             [this](const epoll_event& event) { return event.data.ptr == this; });
 }
 
 // --- Clients come and go ---
@@ -229,6 +260,10 @@ void Server::close(Connection& connection) {
 
 void Server::bury() {
   graves_.clear();
+  if (slept_) {
+    slept_.reset();  // what was found may name one of them
+    look_ = true;
+  }
 }
 
 }  // namespace remora::resp

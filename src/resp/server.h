@@ -10,15 +10,21 @@
 // Durability. `asynchronous`: a reply to a write says that it is visible; the store makes it
 // persistent by itself, and WAITAOF waits for that. `persistent`: replies to writes, and what the
 // same client asked for after them, leave when the writes are persistent; one group commit serves
-// all. Nobody waits for the writes of another.
+// all. Nobody waits for the writes of another, but where at least three in four clients wait for
+// the same commit and the store has no clients of its own: then the others wait for that one too.
 //
 // A client that reads none of its replies is not read from any more, and in the end cut off; so is
 // one that sends what is no request. Half a request stops nobody.
 #pragma once
 
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,10 +53,15 @@ struct RespOptions {
   // turned away.
   std::function<Access(int descriptor)> doorkeeper = {};
   std::uint32_t most_clients = 10'000;
+  // Of one client: writes whose replies wait for their durability, beyond which it is not read from
+  // for the time being; and the bytes of a request, or of replies that it does not take, beyond
+  // which it is cut off.
+  std::uint32_t client_operations = UINT32_MAX;
+  std::uint64_t client_bytes = limits::output_bytes;
   Durability durability = Durability::asynchronous;
 };
 
-class Server final : public Poller {
+class Server final : public Poller, private Sleeper {
  public:
   // Listens. Fails with what is wrong: the address, the port.
   static Result<std::unique_ptr<Server>> open(Runtime& runtime, kv::LocalStore& store,
@@ -65,6 +76,8 @@ class Server final : public Poller {
 
   std::uint16_t port() const { return settings_.port; }
   const Counters& counters() const { return counters_; }
+  // Group commits that replies have waited for.
+  std::uint64_t commits() const { return commits_; }
   // Of commands: from the beginning of the turn that read them until the replies of that turn had
   // been written, or were held back for their durability. Nanoseconds.
   const Histogram& latency() const { return latency_; }
@@ -87,6 +100,10 @@ class Server final : public Poller {
   int wake_fd() const override { return epoll_; }
   bool arm_wake() override;
   bool wants_spin() const override { return false; }
+  void nothing_came() override { look_ = false; }
+  Sleeper* sleeper() override { return this; }
+  bool also(int others) override;
+  bool sleep(std::uint64_t span_ns) override;
 
   void accept_some();
   void add(int descriptor, std::string peer);
@@ -107,9 +124,16 @@ class Server final : public Poller {
   void send_borrowed(Connection& connection);
   bool write_now(Connection& connection, std::string_view text, std::size_t& sent);
   void watch(Connection& connection);
+  // Nothing more is read from it for the time being.
+  bool is_choked(const Connection& connection) const {
+    return connection.held >= client_operations_ ||
+           connection.out.size() - connection.sent > pause_bytes();
+  }
+  std::size_t pause_bytes() const { return std::min(limits::output_pause_bytes, client_bytes_); }
 
   // server_waits.cpp: what connections wait for.
-  void hold(Connection& connection, std::size_t from);
+  bool hold(Connection& connection, std::size_t from);
+  void see_to_held();
   void release_held();
   Task<void> commit();
   Task<void> make_persistent(kv::LocalStore::Mark mark);
@@ -126,11 +150,15 @@ class Server final : public Poller {
   Counters counters_;
   Histogram latency_;
   const std::function<Access(int descriptor)> doorkeeper_;
+  const std::uint32_t client_operations_;
+  const std::size_t client_bytes_;
   Executor executor_;
   int listener_ = -1;
   int epoll_ = -1;
   bool look_ = true;         // something may be ready
   std::uint32_t turns_ = 0;  // since the last look
+  std::array<epoll_event, limits::events_per_turn> events_;
+  std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
   std::uint64_t last_id_ = 0;
   std::unique_ptr<char[]> input_;
   Output out_;  // of the connection that is served
@@ -147,6 +175,8 @@ class Server final : public Poller {
   std::vector<Connection*> waiting_;   // wait for persistence
   bool again_ = false;                 // requests were left, for the size of the replies alone
   bool committing_ = false;
+  std::uint64_t commits_ = 0;
+  kv::LocalStore::Mark released_ = 0;  // replies up to here have left
   bool making_room_ = false;
   Clock clock_{*this};
   Flows flows_;

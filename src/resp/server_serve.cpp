@@ -123,7 +123,7 @@ void Server::go_on(Connection& connection) {
     } else if (done != 0) {
       connection.in.erase(0, done);
     }
-  } while (send(connection) && again_ && !connection.is_choked());
+  } while (send(connection) && again_ && !is_choked(connection));
 }
 
 void Server::keep_rest(Connection& connection, std::string_view rest) {
@@ -136,15 +136,24 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
   // A request that is whole at once needs no parser of its own.
   Parser& parser = connection.in.empty() ? parser_ : connection.parser;
   std::size_t done = 0;
+  bool is_held = false;
   again_ = false;
   while (done < bytes.size() && !connection.session.closing) {
-    if (connection.is_choked() || out_.size() > limits::output_pause_bytes) {
+    if (is_choked(connection) || out_.size() > pause_bytes()) {
       again_ = true;
       break;
     }
     const Parser::Step step =
         parser.next(bytes.substr(done), connection.session.access == Access::none);
+    if (step == Parser::Step::more && parser.wanted() <= client_bytes_) {
+      break;
+    }
     if (step == Parser::Step::more) {
+      ++counters_.errors;
+      out_.error("ERR Protocol error: a request of this server has at most " +
+                 std::to_string(client_bytes_) + " bytes");
+      connection.session.closing = true;
+      done = bytes.size();
       break;
     }
     if (step == Parser::Step::error) {
@@ -169,7 +178,14 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
         send_borrowed(connection);
       }
       if (settings_.persistent && store_.now() != before) {
-        hold(connection, from);
+        // No commit begins meanwhile, so that one covers all of them.
+        if (is_held) {
+          connection.holds.back().mark = store_.now();
+          ++connection.holds.back().writes;
+          ++connection.held;
+        } else {
+          is_held = hold(connection, from);
+        }
       }
       if (outcome == Done::waits) {
         done += parser.size();
@@ -267,7 +283,7 @@ bool Server::send(Connection& connection) {
   }
   out_.clear();
   out_.shrink();
-  if (!alive || connection.out.size() - connection.sent > limits::output_bytes ||
+  if (!alive || connection.out.size() - connection.sent > client_bytes_ + pause_bytes() ||
       (connection.session.closing && connection.out.empty())) {
     close(connection);
     return false;
@@ -278,7 +294,7 @@ bool Server::send(Connection& connection) {
 
 // Readable while it may be read from, writable while something can be sent.
 void Server::watch(Connection& connection) {
-  const bool reads = connection.pause == Connection::Pause::none && !connection.is_choked() &&
+  const bool reads = connection.pause == Connection::Pause::none && !is_choked(connection) &&
                      !connection.session.closing;
   const bool writes = connection.sent < connection.sendable();
   const std::uint32_t wanted = (reads ? EPOLLIN : 0u) | (writes ? EPOLLOUT : 0u);

@@ -12,23 +12,39 @@ using Pause = Connection::Pause;
 // --- Replies that wait for their writes ---
 
 // From this byte of the replies on, nothing leaves before the last change is persistent.
-void Server::hold(Connection& connection, std::size_t from) {
+bool Server::hold(Connection& connection, std::size_t from) {
   if (store_.persistent_now() >= store_.now()) {
-    return;
+    return false;
   }
   if (connection.holds.empty()) {
     holding_.push_back(&connection);
   }
   connection.holds.push_back({connection.gone + connection.out.size() + from, store_.now()});
+  ++connection.held;
+  return true;
+}
+
+void Server::see_to_held() {
+  if (store_.persistent_now() != released_) {
+    release_held();
+  }
+  if (!holding_.empty() && !committing_) {
+    committing_ = true;
+    flows_.keep(commit());
+  }
 }
 
 void Server::release_held() {
   const kv::LocalStore::Mark persistent = store_.persistent_now();
+  released_ = persistent;
   for (Connection* connection : std::exchange(holding_, {})) {
     std::vector<Connection::Hold>& holds = connection->holds;
     const auto first = std::ranges::find_if(
         holds, [&](const Connection::Hold& hold) { return hold.mark > persistent; });
     const bool some_go = first != holds.begin();
+    for (auto hold = holds.begin(); hold != first; ++hold) {
+      connection->held -= hold->writes;
+    }
     holds.erase(holds.begin(), first);
     if (!holds.empty()) {
       holding_.push_back(connection);
@@ -38,15 +54,19 @@ void Server::release_held() {
       go_on(*connection);
     }
   }
-  if (!holding_.empty() && !committing_) {
-    committing_ = true;
-    flows_.keep(commit());
-  }
 }
 
+// Between two commits the sockets are read once: who has got a reply from the first and asks again
+// at once joins the second, so that clients do not fall into groups that wait for each other.
 Task<void> Server::commit() {
   while (!holding_.empty()) {
-    const Status status = co_await store_.persistent(store_.now());
+    // Where nearly all clients wait for it, a commit that blocks is cheaper, and keeps few waiting
+    // who would not.
+    std::optional<Status> at_once;
+    if (holding_.size() * 4 >= connections_.size() * 3) {
+      at_once = store_.persistent_at_once();
+    }
+    const Status status = at_once ? *at_once : co_await store_.persistent(store_.now());
     if (!status.ok()) {
       // Nobody can be told that a write is persistent.
       while (!holding_.empty()) {
@@ -54,8 +74,11 @@ Task<void> Server::commit() {
       }
       break;
     }
+    ++commits_;
     release_held();
     bury();
+    look_ = true;
+    co_await runtime_.yield();
   }
   committing_ = false;
 }

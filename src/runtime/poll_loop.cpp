@@ -1,9 +1,11 @@
 #include "runtime/poll_loop.h"
 
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <utility>
@@ -39,8 +41,10 @@ PollLoop::PollLoop(const PollLoopOptions& options)
 }
 
 PollLoop::~PollLoop() {
-  if (wake_fd_ >= 0) {
-    ::close(wake_fd_);
+  for (const int descriptor : {wake_fd_, others_fd_}) {
+    if (descriptor >= 0) {
+      ::close(descriptor);
+    }
   }
 }
 
@@ -220,32 +224,94 @@ std::uint64_t PollLoop::park_span_ns() {
 }
 
 void PollLoop::sleep(std::uint64_t span_ns) {
+  if (sleeping_ != nullptr) {
+    sleep_at_sleeper(span_ns);
+    return;
+  }
   constexpr std::uint64_t second_ns = 1'000'000'000;
   const std::timespec span = {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
                               .tv_nsec = static_cast<long>(span_ns % second_ns)};
   // A failure (a signal) is no more than an early end of the park.
   const int readable = ::ppoll(descriptors_.data(), descriptors_.size(),
                                span_ns == never_ns ? nullptr : &span, nullptr);
-  if (readable > 0 && wake_fd_ >= 0 && descriptors_.front().revents != 0) {
-    std::uint64_t wakes = 0;
-    [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &wakes, sizeof wakes);
+  if (readable < 0) {
+    return;
   }
+  for (std::size_t i = 0; i < descriptors_.size(); ++i) {
+    if (listed_[i] == nullptr) {
+      if (descriptors_[i].revents != 0) {
+        take_wakes();
+      }
+    } else if (descriptors_[i].revents == 0) {
+      listed_[i]->nothing_came();
+    }
+  }
+}
+
+void PollLoop::sleep_at_sleeper(std::uint64_t span_ns) {
+  if (sleeping_->sleeper()->sleep(span_ns)) {
+    take_wakes();
+    return;
+  }
+  for (Poller* poller : listed_) {
+    if (poller != nullptr && poller != sleeping_) {
+      poller->nothing_came();
+    }
+  }
+}
+
+void PollLoop::take_wakes() {
+  std::uint64_t wakes = 0;
+  [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &wakes, sizeof wakes);
 }
 
 void PollLoop::list_descriptors() {
   descriptors_.clear();
+  listed_.clear();
+  sleeping_ = nullptr;
   if (wake_fd_ >= 0) {
     descriptors_.push_back(pollfd{.fd = wake_fd_, .events = POLLIN, .revents = 0});
+    listed_.push_back(nullptr);
   }
   blind_pollers_ = false;
   pollers_.for_each([&](Poller& poller) {
     if (poller.wake_fd() >= 0) {
       descriptors_.push_back(pollfd{.fd = poller.wake_fd(), .events = POLLIN, .revents = 0});
+      listed_.push_back(&poller);
+      if (sleeping_ == nullptr && poller.sleeper() != nullptr) {
+        sleeping_ = &poller;
+      }
     } else if (!poller.follows()) {
       blind_pollers_ = true;
     }
   });
+  if (sleeping_ != nullptr && !list_for_sleeper()) {
+    sleeping_ = nullptr;
+  }
   listed_version_ = pollers_.version();
+}
+
+// A new set each time: descriptors that were closed meanwhile, and their numbers given away, are
+// forgotten with the old one.
+bool PollLoop::list_for_sleeper() {
+  if (others_fd_ >= 0) {
+    ::close(others_fd_);
+  }
+  others_fd_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (others_fd_ < 0) {
+    return false;
+  }
+  for (std::size_t i = 0; i < descriptors_.size(); ++i) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    // Two pollers may have the same one.
+    if (listed_[i] != sleeping_ &&
+        ::epoll_ctl(others_fd_, EPOLL_CTL_ADD, descriptors_[i].fd, &event) != 0 &&
+        errno != EEXIST) {
+      return false;
+    }
+  }
+  return sleeping_->sleeper()->also(others_fd_);
 }
 
 }  // namespace remora

@@ -3,7 +3,8 @@
 //
 // A turn runs posted functions, asks pollers and watches, runs due timers, then what is ready.
 // After a number of turns without work, one if no poller wants more, the loop parks: it sleeps
-// until the next timer, a wake(), a posted function, or a poller's descriptor becomes readable.
+// until the next timer, a wake(), a posted function, or a poller's descriptor becomes readable:
+// with ppoll, or where a poller has a Sleeper, there.
 // While a watch waits or a poller has no descriptor it parks for short spans only (limits.h),
 // longer ones the longer nothing happens. Without work the clock is read once in several turns, so
 // a timer may run some idle turns late.
@@ -40,7 +41,7 @@ class PollLoop final : public Runtime {
   ~PollLoop() override;
 
   // Ends a park, or keeps the next one from beginning: there is a turn after this call. Any thread.
-  void wake();
+  void wake() override;
 
   // Runs the function in a turn of the loop. Functions run in the order in which they were posted.
   // Fails with no_space when too many wait. Any thread.
@@ -71,7 +72,10 @@ class PollLoop final : public Runtime {
   bool arm_wakes();
   std::uint64_t park_span_ns();
   void sleep(std::uint64_t span_ns);
+  void sleep_at_sleeper(std::uint64_t span_ns);
+  void take_wakes();
   void list_descriptors();
+  bool list_for_sleeper();
 
   const std::uint32_t spin_turns_;
   TimerQueue timers_;
@@ -83,6 +87,9 @@ class PollLoop final : public Runtime {
 
   int wake_fd_;                      // an eventfd, or -1 when the process has no descriptor left
   std::vector<pollfd> descriptors_;  // wake_fd_ first, then those of the pollers
+  std::vector<Poller*> listed_;      // the poller of each, or null
+  Poller* sleeping_ = nullptr;       // the one whose Sleeper is used, if there is one
+  int others_fd_ = -1;               // an epoll set of all descriptors but that one's
   bool blind_pollers_ = false;       // one of them has no descriptor
   std::size_t listed_version_ = 0;   // of the pollers, when the two above were made
 

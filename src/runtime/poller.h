@@ -3,11 +3,25 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace remora {
 
 class PollerSet;
+
+// A place where a loop sleeps for many descriptors with one call: a poller that has an epoll set of
+// its own lets the loop sleep there, and so finds what is ready without asking once more.
+class Sleeper {
+ public:
+  virtual ~Sleeper() = default;
+  // From now on a sleep ends when this descriptor is readable, too. The loop closes it before it
+  // names another. False when that cannot be.
+  virtual bool also(int others) = 0;
+  // Sleeps, at most so long (never_ns: for ever), and keeps what it found for the next poll().
+  // Returns whether the others' descriptor was readable.
+  virtual bool sleep(std::uint64_t span_ns) = 0;
+};
 
 // Called on the loop's thread alone. A poller that is destroyed leaves its loop.
 class Poller {
@@ -29,6 +43,13 @@ class Poller {
   // For pollers with a descriptor: called before the loop sleeps, to ask the source for a wake-up.
   // Returns false when there is work now, so that the loop does not sleep.
   virtual bool arm_wake() { return true; }
+
+  // The loop has slept since arm_wake(), and the descriptor was not readable after that: there is
+  // nothing to ask the system for.
+  virtual void nothing_came() {}
+
+  // For pollers with an epoll set.
+  virtual Sleeper* sleeper() { return nullptr; }
 
   // For pollers without a descriptor: whether they have work only after another poller of the loop
   // had some, or as long as arm_wake(), which is then asked of them too, says no.

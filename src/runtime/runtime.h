@@ -87,6 +87,10 @@ class Runtime : public Scheduler {
   void add_poller(Poller& poller) { pollers_.add(poller); }
   void remove_poller(Poller& poller) { pollers_.remove(poller); }
 
+  // Ends a sleep of the loop, or keeps the next one from beginning. Any thread: for those who have
+  // changed what a poller looks at. In virtual time nobody sleeps.
+  virtual void wake() {}
+
   // Adds a fact to the trace of the run. Virtual time folds it into the trace hash; real time
   // drops it. Tags are lower case with dashes.
   virtual void trace(std::string_view tag, std::uint64_t value) = 0;

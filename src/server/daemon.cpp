@@ -85,6 +85,8 @@ Status Daemon::open_host(const std::string& version) {
   options.media = settings_.media;
   options.pool_bytes = settings_.pool_bytes;
   options.server.most_clients = settings_.most_clients;
+  options.server.client_operations = settings_.client_operations;
+  options.server.client_bytes = settings_.client_bytes;
   const bool from_afar = !settings_.listen.empty() || settings_.fabric != "auto";
   options.server.put_timeout_ns = from_afar ? far_value_patience_ns : value_patience_ns;
   options.server.client_timeout_ns = client_patience_ns;
@@ -156,6 +158,8 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   options.host = address->host();
   options.port = address->port();
   options.durability = settings_.resp_durability;
+  options.client_operations = settings_.client_operations;
+  options.client_bytes = settings_.client_bytes;
   options.doorkeeper = [this](int descriptor) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
     return access_of(role_of(settings_.access, uid.value_or(nobody), ::geteuid(), ""));

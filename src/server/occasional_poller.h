@@ -23,6 +23,7 @@ class OccasionalPoller : public Poller {
     turns_to_look_ = 0;
     return true;
   }
+  void nothing_came() final { turns_to_look_ = turns_per_look; }
 
  protected:
   // Takes what the descriptor has, without blocking; returns whether there was anything.

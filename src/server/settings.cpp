@@ -23,6 +23,7 @@ namespace remora::server {
 namespace {
 
 constexpr std::size_t settings_bytes_max = 1 << 20;
+constexpr std::uint64_t client_bytes_min = 64 << 10;
 
 Status wrong_setting(std::string_view key, std::string_view what) {
   return Status(Code::invalid_argument, fmt::format("{}: {}", key, what));
@@ -180,11 +181,20 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
   } else if (key == "clients") {
     return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);
+  } else if (key == "client_operations") {
+    return assign(settings.client_operations, read_count(value, 1, 1'000'000), key);
+  } else if (key == "client_bytes") {
+    std::uint64_t bytes = 0;
+    REMORA_TRY(assign(bytes, parse_size(value), key));
+    if (bytes < client_bytes_min) {
+      return wrong_setting(key, "choose at least " + format_size(client_bytes_min));
+    }
+    settings.client_bytes = bytes;
   } else {
     return wrong_setting(
         key,
         "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
-        "listen, fabric and clients");
+        "listen, fabric, clients, client_operations and client_bytes");
   }
   return {};
 }

@@ -18,6 +18,9 @@
 //   fabric = "auto"                # or "verbs", "verbs:DEVICE": clients reach the store through
 //                                  # this RDMA device; the socket or `listen` let them in
 //   clients = 64                   # at a time
+//   client_operations = 8192       # of one client, in flight: values that are not yet persistent,
+//                                  # replies that wait for that
+//   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
 //
 //   [access]                       # see access.h
 //   others = "read"                # users that are not named below
@@ -54,6 +57,8 @@ struct Settings {
   std::string listen = {};   // HOST:PORT; empty: the socket alone
   std::string fabric = "auto";
   std::uint32_t most_clients = 64;
+  std::uint32_t client_operations = 8192;
+  std::uint64_t client_bytes = std::uint64_t{256} << 20;
   AccessRules access = {};
 };
 

@@ -18,6 +18,8 @@ std::string key(Random& random) {
       return std::string("bin\0\r\n\xff", 7);
     case 1:
       return std::string(1000, 'k');
+    case 2:
+      return "";
     default:
       return "key:" + std::to_string(random.below(12));
   }

@@ -64,6 +64,44 @@ TEST(RespServer, carries_the_largest_value_and_refuses_a_larger_one) {
   EXPECT_TRUE(client.is_closed());
 }
 
+TEST(RespServer, bounds_what_a_client_has_in_flight) {
+  const TestFolder folder(REMORA_DISK_FOLDER);
+  ServedOptions options;
+  options.pool_path = folder.file("pool");
+  options.front.durability = Durability::persistent;
+  options.front.client_operations = 3;
+  options.front.client_bytes = 100'000;
+  ServedStore store(options);
+  Client client(store.port());
+  std::string requests;
+  for (int i = 0; i < 50; ++i) {
+    requests += Client::encode({"INCR", "count"});
+  }
+  client.send(requests);
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_EQ(client.read(), ":" + std::to_string(i) + "\r\n");
+  }
+  // No commit served more than it was allowed.
+  std::uint64_t commits = 0;
+  store.on_loop([&](Server& server, kv::StoreServer&) { commits = server.commits(); });
+  EXPECT_GE(commits, 50u / 3);
+
+  EXPECT_EQ(client.ask({"SET", "fits", std::string(90'000, 'v')}), "+OK\r\n");
+  client.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100001\r\n");
+  EXPECT_EQ(client.read(),
+            "-ERR Protocol error: a request of this server has at most 100000 bytes\r\n");
+  EXPECT_TRUE(client.is_closed());
+  // Replies that nobody takes.
+  Client idler(store.port());
+  std::string gets;
+  for (int i = 0; i < 500; ++i) {
+    gets += Client::encode({"GET", "fits"});
+  }
+  idler.send(gets);
+  Client other(store.port());
+  EXPECT_EQ(other.ask({"PING"}), "+PONG\r\n");
+}
+
 TEST(RespServer, cleans_its_store_while_clients_write) {
   ServedOptions options;
   options.pool_bytes = 2 << 20;

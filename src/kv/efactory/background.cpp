@@ -31,17 +31,7 @@ constexpr std::uint64_t expire_every_ns = 100'000'000;
 }  // namespace
 
 Task<Status> EfactoryServer::persistent(Ticket ticket) {
-  if (!background_.region().persistent(ticket)) {
-    background_.region().request(ticket);
-  }
-  while (!background_.region().persistent(ticket)) {
-    const Status failure = background_.region().failure();
-    if (!failure.ok()) {
-      co_return failure;
-    }
-    co_await background_.runtime().sleep_for(look_persistent_ns);
-  }
-  co_return Status();
+  return commits_.persistent(ticket, look_persistent_ns, look_persistent_ns);
 }
 
 // --- Verification ---
@@ -66,6 +56,7 @@ Task<void> EfactoryServer::verify() {
       const Result<Object> object = catalogue_->log().find(version.offset);
       if (!object.ok() || object->sequence() != version.sequence || object->durable() ||
           object->invalid()) {
+        arrived_or_lost(version);
         continue;
       }
       const std::uint64_t now_ns = runtime.now_ns();
@@ -76,6 +67,7 @@ Task<void> EfactoryServer::verify() {
       if (now_ns >= std::max(version.next_look_ns, version.received_ns + first_look_ns)) {
         if (catalogue_->superseded(*object, background_)) {
           ++superseded_;
+          arrived_or_lost(version);
           continue;
         }
         if (catalogue_->flush_if_complete(*object, background_)) {
@@ -88,6 +80,7 @@ Task<void> EfactoryServer::verify() {
         if (age_ns > patience_ns) {
           catalogue_->give_up(*object);
           ++invalidated_;
+          arrived_or_lost(version);
           continue;
         }
         version.next_look_ns = now_ns + std::min(age_ns, longest_look_ns);
@@ -113,6 +106,7 @@ Task<void> EfactoryServer::verify() {
       catalogue_->marks_settled();
       const std::uint64_t now_ns = runtime.now_ns();
       for (std::size_t i = 0; i < count; ++i) {
+        arrived_or_lost(flushed[i]);
         // The cleaner may have ended its data pool meanwhile.
         const Result<Object> object = catalogue_->log().find(flushed[i].offset);
         if (object.ok() && object->sequence() == flushed[i].sequence) {
@@ -129,6 +123,13 @@ Task<void> EfactoryServer::verify() {
       verifying_ = false;
       co_await to_verify_.emplace(runtime);
     }
+  }
+}
+
+void EfactoryServer::arrived_or_lost(const Awaited& version) {
+  if (const auto peer = peers_.find(version.owner); peer != peers_.end()) {
+    --peer->second.values;
+    peer->second.value_bytes -= version.size_bytes;
   }
 }
 

@@ -126,7 +126,7 @@ void Catalogue::release(IndexSlot slot) {
 // --- Requests ---
 
 Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_bytes,
-                                          std::uint32_t client_sum) {
+                                          std::uint32_t client_sum, std::uint64_t owner) {
   const Faults& planted = host_.faults();
   const Tag tag = index_->tag(key);
   const IndexSlot slot = find(tag, key, host_);
@@ -158,7 +158,7 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
           {.offset = placed->offset,
            .size_bytes = placed->size_bytes,
            .durable = planted.planted(faults::durable_from_start)});
-  awaited_.push_back({placed->offset, sequence, host_.now_ns(), 0});
+  awaited_.push_back({placed->offset, sequence, host_.now_ns(), 0, owner, placed->size_bytes});
   return Granted{*placed, sequence};
 }
 

@@ -35,6 +35,8 @@ struct Awaited {
   std::uint64_t sequence = 0;
   std::uint64_t received_ns = 0;  // the request
   std::uint64_t next_look_ns = 0;
+  std::uint64_t owner = 0;  // the session that puts it; 0: none
+  std::uint64_t size_bytes = 0;
 };
 
 class Catalogue {
@@ -56,7 +58,8 @@ class Catalogue {
     Placed placed;
     std::uint64_t sequence = 0;
   };
-  Result<Granted> put(ConstBytes key, std::uint32_t value_bytes, std::uint32_t client_sum);
+  Result<Granted> put(ConstBytes key, std::uint32_t value_bytes, std::uint32_t client_sum,
+                      std::uint64_t owner);
 
   // A tombstone; the del has happened when the ticket is persistent. A key that is not there needs
   // none.

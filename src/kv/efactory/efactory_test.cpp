@@ -53,6 +53,40 @@ TEST_F(EfactoryTest, is_busy_until_everything_acknowledged_is_verified) {
   EXPECT_EQ(counter("verified_versions"), 40u);
 }
 
+// What one client has on its way is bounded; it goes on when that has arrived, and others do not
+// notice.
+TEST_F(EfactoryTest, bounds_what_a_client_has_on_its_way) {
+  start(4 << 20, {.create = true, .client_operations = 4, .client_bytes = 8192});
+  std::unique_ptr<StoreClient> other = connected_elsewhere();
+  const std::string value(1000, 'v');
+  std::vector<std::string> keys;
+  for (int i = 0; i < 12; ++i) {
+    keys.push_back("key-" + std::to_string(i));
+  }
+  std::vector<Task<Status>> puts;
+  for (const std::string& key : keys) {
+    puts.push_back(client_->put(bytes_of(key), bytes_of(value), {}));
+  }
+  std::uint64_t most = 0;
+  for (Task<Status>& one : puts) {
+    while (!one.finished()) {
+      ASSERT_EQ(loop_.step(), RunState::running);
+      most = std::max(most, counter("awaited_versions"));
+    }
+    EXPECT_TRUE(one.take().ok());
+  }
+  EXPECT_LE(most, 4u);
+  EXPECT_GE(most, 3u);
+  EXPECT_TRUE(loop_.block_on(other->put(bytes_of("other"), bytes_of(value), {})).ok());
+  const Status large = put("large", std::string(9000, 'v'));
+  EXPECT_EQ(large.code(), Code::invalid_argument);
+  EXPECT_NE(large.message().find("client_bytes"), std::string_view::npos) << large.message();
+  settle();
+  for (const std::string& key : keys) {
+    EXPECT_EQ(get(key), value);
+  }
+}
+
 TEST_F(EfactoryTest, cleans_its_log_for_ever) {
   start(1 << 20, {.create = true, .expected_keys = 16});
   std::map<std::string, std::string> model;

@@ -12,9 +12,11 @@ constexpr std::size_t flags_per_turn = 64;
 
 }  // namespace
 
-EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, std::uint64_t commit_ns)
+EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, CommitWatch& commits,
+                             std::uint64_t commit_ns)
     : catalogue_(catalogue),
       around_(around),
+      commits_(commits),
       background_(catalogue.background()),
       commit_ns_(commit_ns),
       by_commit_(catalogue.host().region().granularity() == Granularity::page),
@@ -124,21 +126,38 @@ Task<Status> EfactoryLocal::persistent(Mark mark) {
   co_return Status();
 }
 
+// What blocks here instead of in another thread saves that thread's way to the core and back.
+std::optional<Status> EfactoryLocal::persistent_at_once() {
+  if (!by_commit_ || committing_ || !around_.is_alone()) {
+    return std::nullopt;
+  }
+  if (pending_.empty()) {
+    return Status();
+  }
+  flag_batch();
+  std::swap(batch_, pending_);
+  const Status status = background_.region().wait(background_.drain());
+  if (status.ok()) {
+    persistent_ = batch_.back().mark;
+    background_.runtime().soon(drain_);  // who waits is answered before
+  }
+  wake_waiting();
+  return status;
+}
+
+void EfactoryLocal::flag_batch() {
+  for (const Change& change : batch_) {
+    if (change.mark <= persistent_) {  // else its commit has failed
+      mark_durable(change);
+    }
+  }
+  batch_.clear();
+}
+
 void EfactoryLocal::wake_waiting() {
   for (Event* event : std::exchange(waiting_, {})) {
     event->set();
   }
-}
-
-Task<Status> EfactoryLocal::settle(Ticket ticket) {
-  Region& region = background_.region();
-  region.request(ticket);
-  for (std::uint64_t look_ns = first_look_ns; !region.persistent(ticket);
-       look_ns = std::min(look_ns * 2, longest_look_ns)) {
-    REMORA_CO_TRY(region.failure());
-    co_await background_.runtime().sleep_for(look_ns);
-  }
-  co_return Status();
 }
 
 Task<void> EfactoryLocal::commit() {
@@ -153,10 +172,15 @@ Task<void> EfactoryLocal::commit() {
       co_await pause;
       pause_ = nullptr;
     }
+    if (pending_.empty()) {
+      continue;  // they were made persistent meanwhile
+    }
+    flag_batch();
+    committing_ = true;
     std::swap(batch_, pending_);
     const Mark mark = batch_.back().mark;
     const Ticket ticket = background_.drain();
-    if (!(co_await settle(ticket)).ok()) {
+    if (!(co_await commits_.persistent(ticket, first_look_ns, longest_look_ns)).ok()) {
       wake_waiting();
       co_return;
     }
@@ -169,6 +193,7 @@ Task<void> EfactoryLocal::commit() {
       }
     }
     batch_.clear();
+    committing_ = false;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/commit_watch.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/local_store.h"
 #include "runtime/event.h"
@@ -27,12 +28,15 @@ class Surroundings {
   // Something was put or deleted.
   virtual void changed(std::uint64_t size_bytes, bool expires) = 0;
   virtual Task<Status> room() = 0;
+  // Nobody but the local store would notice if the loop stood still for a commit.
+  virtual bool is_alone() const = 0;
 };
 
 class EfactoryLocal final : public LocalStore {
  public:
-  // Both outlive it.
-  EfactoryLocal(Catalogue& catalogue, Surroundings& around, std::uint64_t commit_ns);
+  // All outlive it.
+  EfactoryLocal(Catalogue& catalogue, Surroundings& around, CommitWatch& commits,
+                std::uint64_t commit_ns);
 
   std::optional<Found> get(ConstBytes key) override;
   Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override;
@@ -41,6 +45,7 @@ class EfactoryLocal final : public LocalStore {
   Mark now() const override { return last_; }
   Mark persistent_now() const override { return persistent_; }
   Task<Status> persistent(Mark mark) override;
+  std::optional<Status> persistent_at_once() override;
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   std::uint64_t keys() const override { return catalogue_.keys(); }
   std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
@@ -57,11 +62,17 @@ class EfactoryLocal final : public LocalStore {
     Mark mark = 0;
   };
 
-  // Drains for all that was changed, where that is all it takes.
+  // Drains for all that was changed, where that is all it takes; else flags what is persistent.
   class Drain final : public Timer {
    public:
     explicit Drain(EfactoryLocal& store) : store_(store) {}
-    void expire() override { store_.commit_at_once(); }
+    void expire() override {
+      if (store_.by_commit_) {
+        store_.flag_batch();
+      } else {
+        store_.commit_at_once();
+      }
+    }
 
    private:
     EfactoryLocal& store_;
@@ -70,12 +81,13 @@ class EfactoryLocal final : public LocalStore {
   void wait_for_commit(const Change& change);
   void commit_at_once();
   void mark_durable(const Change& change);
+  void flag_batch();
   void wake_waiting();
   bool is_known(Mark mark) const;
-  Task<Status> settle(Ticket ticket);
 
   Catalogue& catalogue_;
   Surroundings& around_;
+  CommitWatch& commits_;
   const Host background_;
   const std::uint64_t commit_ns_;
   const bool by_commit_;  // persistent after a group commit; else after a drain
@@ -83,7 +95,8 @@ class EfactoryLocal final : public LocalStore {
   Mark persistent_ = 0;
   Mark wanted_ = 0;              // that somebody waits for
   std::vector<Change> pending_;  // in order
-  std::vector<Change> batch_;    // that the commit covers which is under way, in order
+  std::vector<Change> batch_;    // of the last commit, until they are flagged; in order
+  bool committing_ = false;      // and that commit is under way, or its flags are
   std::vector<Event*> waiting_;
   std::optional<Event> to_commit_;
   Drain drain_{*this};

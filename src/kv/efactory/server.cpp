@@ -24,7 +24,8 @@ EfactoryServer::EfactoryServer(const Host& host, std::unique_ptr<Catalogue> cata
       engine_(engine),
       catalogue_(std::move(catalogue)),
       pure_reads_(engine.hybrid_reads),
-      local_(new EfactoryLocal(*catalogue_, *this, options.local_commit_ns)) {}
+      commits_(background_),
+      local_(new EfactoryLocal(*catalogue_, *this, commits_, options.local_commit_ns)) {}
 
 EfactoryServer::~EfactoryServer() {
   flows_.abandon();
@@ -126,7 +127,7 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
                   static_cast<std::uint32_t>(write_struct(body, layout(peers_.at(session.id))))};
     case put_request:
       ++puts_;
-      return put(request, body);
+      return put(session, request, body);
     case get_request:
       ++gets_;
       return get(request, body);
@@ -158,7 +159,7 @@ rpc::Reply EfactoryServer::full(Bytes body) {
                                    "the pool is full: delete something, or use a larger pool");
 }
 
-rpc::Reply EfactoryServer::put(ConstBytes request, Bytes body) {
+rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, Bytes body) {
   const std::optional<PutRequest> ask = read_struct<PutRequest>(request);
   if (!ask || ask->key_bytes != request.size() - sizeof(PutRequest) || ask->key_bytes == 0 ||
       ask->key_bytes > limits::key_bytes || ask->value_bytes > limits::value_bytes) {
@@ -170,17 +171,30 @@ rpc::Reply EfactoryServer::put(ConstBytes request, Bytes body) {
   }
   const ConstBytes key = request.subspan(sizeof(PutRequest));
   const std::uint64_t size_bytes = object_format::size_bytes(key.size(), ask->value_bytes);
+  Peer& peer = peers_.at(session.id);
+  if (size_bytes > options_.client_bytes) {
+    return rpc::Reply::failure(body, Code::invalid_argument,
+                               "the value is larger than all that a client may have on its way; "
+                               "the server's client_bytes says how much that is");
+  }
+  if (peer.values >= options_.client_operations ||
+      peer.value_bytes > options_.client_bytes - size_bytes) {
+    return rpc::Reply::failure(body, Code::in_use,
+                               "too many values of this client are on their way; try again");
+  }
   if (!admits(size_bytes)) {
     return full(body);
   }
   const Result<Catalogue::Granted> granted =
-      catalogue_->put(key, ask->value_bytes, ask->client_sum);
+      catalogue_->put(key, ask->value_bytes, ask->client_sum, session.id);
   if (!granted.ok()) {
     return granted.status().code() == Code::no_space
                ? full(body)
                : rpc::Reply::failure(body, granted.status().code(), granted.status().message());
   }
   took(size_bytes);
+  ++peer.values;
+  peer.value_bytes += size_bytes;
   wake_background();
   const Offset offset = granted->placed.offset;
   const PutReply reply{offset + object_format::value_begin(key.size()), offset, granted->sequence};

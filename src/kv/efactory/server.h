@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "host/commit_watch.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/local_store.h"
 #include "kv/efactory/messages.h"
@@ -51,6 +52,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     std::unique_ptr<fabric::MemoryRegion> index;
     std::unique_ptr<fabric::MemoryRegion> old_index;  // until the round that replaces it is over
     std::uint64_t round = 0;                          // that it has arrived in
+    std::uint64_t values = 0;                         // on their way, and their space
+    std::uint64_t value_bytes = 0;
     bool leaving = false;
   };
 
@@ -62,7 +65,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
                     ConstBytes request, Bytes body) override;
   Status joined(const rpc::Session& session) override;
   bool left(const rpc::Session& session) override;
-  rpc::Reply put(ConstBytes request, Bytes body);
+  rpc::Reply put(const rpc::Session& session, ConstBytes request, Bytes body);
   rpc::Reply get(ConstBytes key, Bytes body);
   rpc::Reply del(ConstBytes key, Bytes body);
   rpc::Reply scan(ConstBytes request, Bytes body);
@@ -85,6 +88,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Status share_index(const rpc::Session& session, Peer& peer);
   bool wants_cleaning() const;
   std::uint64_t needed_for_copies() const;
+  // A value is not on its way any more: it is durable, or nobody waits for it.
+  void arrived_or_lost(const Awaited& version);
   // A version of that size was put.
   void took(std::uint64_t size_bytes);
   void wake_verifier();
@@ -94,6 +99,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   bool admits(std::uint64_t size_bytes) const override;
   void changed(std::uint64_t size_bytes, bool expires) override;
   Task<Status> room() override;
+  bool is_alone() const override { return rpc_->clients() == 0 && peers_.empty() && !cleaning_; }
 
   const Host host_;
   const Host background_;
@@ -129,6 +135,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::optional<Event> to_verify_;
   std::optional<Event> to_tidy_;
   std::optional<Event> to_expire_;
+  CommitWatch commits_;
   std::unique_ptr<EfactoryLocal> local_;
   Flows flows_;
 };

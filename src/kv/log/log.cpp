@@ -141,6 +141,7 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
   if (!ticket.ok()) {
     return ticket.status();
   }
+  host_.region().prepare(pool_.object(segment.offset));
   ++next_number_;
   free_slots_.pop_back();
   held_bytes_ += segment.capacity_bytes;

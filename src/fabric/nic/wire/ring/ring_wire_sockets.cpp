@@ -315,6 +315,11 @@ bool RingWire::arm_wake() {
   return true;
 }
 
+void RingWire::nothing_came() {
+  disarm();
+  polls_to_look_ = ring_limits::polls_per_socket_look;
+}
+
 void RingWire::disarm() {
   armed_ = false;
   for (const std::uint32_t index : active_) {

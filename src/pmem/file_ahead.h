@@ -1,0 +1,56 @@
+// FileAhead: sees to it that pages of a mapped file can be written without waiting, before they
+// are.
+//
+// A file that was allocated and never written costs twice at its first write: the file system notes
+// in its own records that the blocks now hold something, and every commit has to wait for those
+// records as well as for the data. And a page that was written in an earlier life of the file is
+// read from the disk before one byte of it is changed. Whoever is about to fill a range says so
+// here; a thread of this object, started on first use, then writes such blocks once as they are, or
+// reads them, a little at a time.
+//
+// No byte changes, whatever others store meanwhile. Nothing depends on it: a range that is not
+// ready yet, or one too many to be remembered, is written as slowly as ever. Any thread may call.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "base/bytes.h"
+
+namespace remora {
+
+class FileAhead {
+ public:
+  // The mapping is that of the descriptor's file, from its first byte; both outlive this.
+  FileAhead(int descriptor, Bytes mapping) : descriptor_(descriptor), mapping_(mapping) {}
+  FileAhead(const FileAhead&) = delete;
+  FileAhead& operator=(const FileAhead&) = delete;
+  ~FileAhead();
+
+  void prepare(ConstBytes range);
+  // Blocks until all that was asked for is done.
+  void wait();
+
+ private:
+  struct Extent {
+    std::size_t from = 0;
+    std::size_t to = 0;
+  };
+
+  void work();
+  void prepare_piece(const Extent& piece) const;
+
+  const int descriptor_;
+  const Bytes mapping_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Extent> wanted_;
+  bool working_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace remora
