@@ -251,7 +251,7 @@ bool MappedLane::run_one(const SendWork& work) {
       known->state != Known::State::granted || local == nullptr || owner_.options_.inside) {
     return;
   }
-  Region* const medium = known->mapping->medium.get();
+  Region* const medium = known->mapping->medium;
   const bool streams = known->medium == static_cast<std::uint8_t>(Granularity::cache_line) &&
                        (known->rights & flush_persistence) != 0 && medium != nullptr &&
                        medium->copies_lines();
