@@ -13,7 +13,6 @@ namespace remora::bench {
 namespace {
 
 using fabric::nic::IpEndpoint;
-using fabric::nic::SocketAddress;
 using fabric::nic::UdpSocket;
 namespace limits = fabric::nic::roce_limits;
 

@@ -1,12 +1,8 @@
 #include "cli/nic_bench/ring_target.h"
 
-#include <fmt/core.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -83,18 +79,7 @@ class TargetProcess final : LinkOwner {
   bool gone_ = false;
 };
 
-// The child ends with its parent, however that ends.
-void bind_to(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) {
-    _exit(1);
-  }
-}
-
 }  // namespace
-
-RingTarget::RingTarget(pid_t child, std::string folder)
-    : child_(child), folder_(std::move(folder)), path_(folder_ + "/socket") {}
 
 Result<std::unique_ptr<HostWire>> HostWire::create(Runtime& runtime, LinkOwner* owner,
                                                    bool mapped) {
@@ -122,45 +107,23 @@ Result<std::unique_ptr<RingTarget>> RingTarget::start(bool mapped, std::uint64_t
   if (mkdtemp(folder.data()) == nullptr) {
     return os_failure("cannot make a folder for the socket", errno);
   }
-  int ready[2];
-  if (pipe(ready) != 0) {
-    const int error = errno;
-    std::filesystem::remove(folder);
-    return os_failure("cannot make a pipe", error);
+  std::unique_ptr<RingTarget> target(new RingTarget(std::move(folder)));
+  Result<std::unique_ptr<ChildTarget>> child = ChildTarget::start([&](int socket) {
+    return TargetProcess(mapped, memory_bytes, size_bytes, depth).run(target->path(), socket);
+  });
+  if (!child.ok()) {
+    return child.status();
   }
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) {
-    const int error = errno;
-    close(ready[0]);
-    close(ready[1]);
-    std::filesystem::remove(folder);
-    return os_failure("cannot start the target process", error);
-  }
-  if (child == 0) {
-    bind_to(parent);
-    close(ready[0]);
-    const Status status =
-        TargetProcess(mapped, memory_bytes, size_bytes, depth).run(folder + "/socket", ready[1]);
-    if (!status.ok()) {
-      fmt::print(stderr, "remora: the target process: {}\n", status.message());
-    }
-    _exit(status.ok() ? 0 : 1);
-  }
-  close(ready[1]);
-  std::unique_ptr<RingTarget> target(new RingTarget(child, folder));
+  target->child_ = std::move(child).value();
   char told = 0;
-  const bool is_ready = read(ready[0], &told, 1) == 1;
-  close(ready[0]);
-  if (!is_ready) {
+  if (read(target->child_->socket(), &told, 1) != 1) {
     return Status(Code::io_error, "the target process could not start");
   }
   return target;
 }
 
 RingTarget::~RingTarget() {
-  kill(child_, SIGKILL);
-  waitpid(child_, nullptr, 0);
+  child_.reset();
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }

@@ -6,8 +6,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
+#include "cli/nic_bench/child_target.h"
 #include "cli/nic_bench/side.h"
 #include "fabric/nic/wire/mapped/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
@@ -41,12 +43,13 @@ class RingTarget {
   ~RingTarget();
 
   const std::string& path() const { return path_; }
-  pid_t process() const { return child_; }
+  pid_t process() const { return child_->process(); }
 
  private:
-  RingTarget(pid_t child, std::string folder);
+  explicit RingTarget(std::string folder)
+      : folder_(std::move(folder)), path_(folder_ + "/socket") {}
 
-  const pid_t child_;
+  std::unique_ptr<ChildTarget> child_;
   const std::string folder_;
   const std::string path_;
 };

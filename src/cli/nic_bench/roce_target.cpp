@@ -1,13 +1,7 @@
 #include "cli/nic_bench/roce_target.h"
 
-#include <fmt/core.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "runtime/poll_loop.h"
@@ -79,36 +73,12 @@ Result<std::unique_ptr<RoceWire>> loopback_roce_wire() {
 Result<std::unique_ptr<RoceTarget>> RoceTarget::start(std::uint64_t memory_bytes,
                                                       std::uint64_t size_bytes,
                                                       std::uint64_t depth) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return os_failure("cannot make a pair of sockets", errno);
+  Result<std::unique_ptr<ChildTarget>> child = ChildTarget::start(
+      [&](int socket) { return serve_roce(socket, memory_bytes, size_bytes, depth); });
+  if (!child.ok()) {
+    return child.status();
   }
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) {
-    const int error = errno;
-    close(sockets[0]);
-    close(sockets[1]);
-    return os_failure("cannot start the target process", error);
-  }
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(sockets[0]);
-    if (getppid() != parent) {
-      _exit(1);
-    }
-    const Status status = serve_roce(sockets[1], memory_bytes, size_bytes, depth);
-    fmt::print(stderr, "remora: the target process: {}\n", status.message());
-    _exit(1);
-  }
-  close(sockets[1]);
-  return std::unique_ptr<RoceTarget>(new RoceTarget(child, sockets[0]));
-}
-
-RoceTarget::~RoceTarget() {
-  kill(child_, SIGKILL);
-  waitpid(child_, nullptr, 0);
-  close(socket_);
+  return std::unique_ptr<RoceTarget>(new RoceTarget(std::move(child).value()));
 }
 
 Result<std::unique_ptr<Side>> RoceTarget::connect(Runtime& runtime, std::uint64_t memory_bytes,
@@ -123,7 +93,7 @@ Result<std::unique_ptr<Side>> RoceTarget::connect(Runtime& runtime, std::uint64_
   if (!side.ok()) {
     return side.status();
   }
-  if (Status status = introduce(socket_, *wire_, **side); !status.ok()) {
+  if (Status status = introduce(child_->socket(), *wire_, **side); !status.ok()) {
     return status;
   }
   return side;

@@ -5,8 +5,10 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/result.h"
+#include "cli/nic_bench/child_target.h"
 #include "cli/nic_bench/side.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "runtime/runtime.h"
@@ -21,23 +23,18 @@ class RoceTarget {
   // Starts the child, which waits for the peer's introduction.
   static Result<std::unique_ptr<RoceTarget>> start(std::uint64_t memory_bytes,
                                                    std::uint64_t size_bytes, std::uint64_t depth);
-  RoceTarget(const RoceTarget&) = delete;
-  RoceTarget& operator=(const RoceTarget&) = delete;
-  // Ends the child.
-  ~RoceTarget();
 
   // Introduces both sides to each other and gives this one. It must go before the target, and the
   // wire is the target's to keep.
   Result<std::unique_ptr<Side>> connect(Runtime& runtime, std::uint64_t memory_bytes,
                                         std::uint64_t depth);
-  pid_t process() const { return child_; }
+  pid_t process() const { return child_->process(); }
   const fabric::nic::RoceWire& wire() const { return *wire_; }
 
  private:
-  RoceTarget(pid_t child, int socket) : child_(child), socket_(socket) {}
+  explicit RoceTarget(std::unique_ptr<ChildTarget> child) : child_(std::move(child)) {}
 
-  const pid_t child_;
-  const int socket_;
+  const std::unique_ptr<ChildTarget> child_;
   std::unique_ptr<fabric::nic::RoceWire> wire_;
 };
 

@@ -1,14 +1,10 @@
 #include "cli/nic_bench/verbs_peer.h"
 
-#include <fmt/core.h>
 #include <netinet/in.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "base/socket_address.h"
@@ -86,6 +82,11 @@ Status be_target(int socket, const fabric::verbs::VerbsOptions& device,
   return Status();
 }
 
+// It has the same device, and says itself that there is none, or why it has gone.
+bool is_said_by_initiator(Code code) {
+  return code == Code::unsupported || code == Code::not_found || code == Code::closed;
+}
+
 Status set_patience(int socket) {
   return setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &socket_patience, sizeof socket_patience) == 0
              ? Status()
@@ -119,35 +120,15 @@ Result<int> accept_one(const std::string& text) {
 }  // namespace
 
 Result<std::unique_ptr<VerbsPeer>> VerbsPeer::start_target(const VerbsBench& bench) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return os_failure("cannot make sockets", errno);
+  Result<std::unique_ptr<ChildTarget>> child = ChildTarget::start([&](int socket) {
+    Status status = be_target(socket, bench.device, bench.memory_bytes);
+    return is_said_by_initiator(status.code()) ? Status() : status;
+  });
+  if (!child.ok()) {
+    return child.status();
   }
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) {
-    const int error = errno;
-    close(sockets[0]);
-    close(sockets[1]);
-    return os_failure("cannot start the target process", error);
-  }
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(sockets[0]);
-    if (getppid() != parent) {
-      _exit(1);
-    }
-    const Status status = be_target(sockets[1], bench.device, bench.memory_bytes);
-    // The initiator has the same device, and says itself that there is none, or why it has gone.
-    if (!status.ok() && status.code() != Code::unsupported && status.code() != Code::not_found &&
-        status.code() != Code::closed) {
-      fmt::print(stderr, "remora: the target process: {}\n", status.message());
-    }
-    _exit(status.ok() ? 0 : 1);
-  }
-  close(sockets[1]);
-  std::unique_ptr<VerbsPeer> peer(new VerbsPeer(sockets[0], child));
-  REMORA_TRY(set_patience(sockets[0]));
+  std::unique_ptr<VerbsPeer> peer(new VerbsPeer(std::move(child).value()));
+  REMORA_TRY(set_patience(peer->socket_));
   return peer;
 }
 
@@ -163,16 +144,14 @@ Result<std::unique_ptr<VerbsPeer>> VerbsPeer::reach(const std::string& text) {
     close(made);
     return os_failure("cannot reach the target at " + text, error);
   }
-  std::unique_ptr<VerbsPeer> peer(new VerbsPeer(made, 0));
+  std::unique_ptr<VerbsPeer> peer(new VerbsPeer(made));
   REMORA_TRY(set_patience(made));
   return peer;
 }
 
 VerbsPeer::~VerbsPeer() {
-  close(socket_);
-  if (child_ != 0) {
-    kill(child_, SIGKILL);
-    waitpid(child_, nullptr, 0);
+  if (!child_) {
+    close(socket_);
   }
 }
 

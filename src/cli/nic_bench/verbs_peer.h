@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/nic_bench/child_target.h"
 #include "cli/nic_bench/side.h"
 #include "fabric/verbs/verbs_device.h"
 
@@ -39,10 +41,12 @@ class VerbsPeer {
                                           std::uint64_t memory_bytes, const VerbsBench& bench);
 
  private:
-  VerbsPeer(int socket, pid_t child) : socket_(socket), child_(child) {}
+  explicit VerbsPeer(int socket) : socket_(socket) {}
+  explicit VerbsPeer(std::unique_ptr<ChildTarget> child)
+      : child_(std::move(child)), socket_(child_->socket()) {}
 
+  const std::unique_ptr<ChildTarget> child_;  // or null: then the socket is this one's to close
   const int socket_;
-  const pid_t child_;
 };
 
 // Is the target for the first initiator that comes to this address, until it goes.

@@ -1,31 +1,21 @@
 // How two programs of the ping-pong kind introduce their queue pairs to each other: over TCP, in
-// the words of ibv_rc_pingpong. Each side says once, in 52 bytes with the zero at the end,
-//
-//   LID:QPN:PSN:GID     hexadecimal, of 4, 6, 6 and 32 digits
-//
-// the client first; then the client says "done", with its zero, and both hang up.
+// the words of ibv_rc_pingpong (introduction.h), the client first; then the client says "done",
+// with its zero, and both hang up.
 //
 // Blocks, for as long as a person would wait at most.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
+#include "cli/nic_pingpong/introduction.h"
 #include "fabric/queue_pair.h"
 
 namespace remora::cli {
 
 inline constexpr std::uint16_t pingpong_port = 18515;
-inline constexpr std::size_t introduction_bytes = 52;
-
-// A local identifier means something on InfiniBand alone: 0 is said here, and any is heard.
-std::string introduction_text(const fabric::QueuePairAddress& address);
-// Nothing when it is no introduction: it comes from outside.
-std::optional<fabric::QueuePairAddress> parse_introduction(std::string_view text);
 
 // Called with the client's address before the server answers: from then on packets may come.
 using Connect = std::function<Status(const fabric::QueuePairAddress&)>;

@@ -40,7 +40,7 @@ inline void copy_ascending(std::byte* to, ConstBytes from) {
       to += word_bytes;
     }
     // Lines ahead are asked for, so that cold ones do not keep each other waiting.
-    constexpr std::size_t ahead_bytes = 8 * cache_line_bytes;
+    constexpr std::size_t ahead_bytes = 16 * cache_line_bytes;
     for (std::size_t line = cache_line_bytes;
          line < ahead_bytes && line < static_cast<std::size_t>(end - at);
          line += cache_line_bytes) {

@@ -40,6 +40,9 @@ inline constexpr std::uint32_t responses_per_turn = 64;
 // Of the target of a packet that is expected, so much is asked for ahead of it.
 inline constexpr std::uint64_t expected_bytes = 256;
 
+// While one packet of a WRITE is placed, so much of where the next one goes is asked for.
+inline constexpr std::size_t next_packet_bytes = 2048;
+
 // Pin-down cache of page translations.
 inline constexpr std::uint32_t cached_pages = 4096;
 inline constexpr std::uint32_t cache_ways = 4;

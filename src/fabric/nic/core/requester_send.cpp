@@ -231,8 +231,10 @@ void Requester::advance(const SendEntry& entry, const Packet& packet, std::uint3
   }
 }
 
+// Twice in a window at least, so that it never stands still for want of an acknowledgement.
 bool Requester::wants_acknowledge(bool last) {
-  return last || unasked_ + 1 >= limits::packets_per_acknowledgement;
+  const auto half_window = static_cast<std::uint32_t>(window_.packets()) / 2;
+  return last || unasked_ + 1 >= std::min(limits::packets_per_acknowledgement, half_window);
 }
 
 }  // namespace remora::fabric::nic

@@ -52,6 +52,21 @@ TEST(Requester, keeps_at_most_128_packets_unacknowledged) {
   EXPECT_EQ(nics.a.sent().size(), 1U);
 }
 
+// Else it would stand still until a time-out.
+TEST(Requester, asks_for_acknowledgements_within_the_window_of_the_wire) {
+  TwoNics nics({.window_packets = 8, .memory_bytes = 1 << 20});
+  const Sge piece = nics.a.piece(0, 300 * 1024);
+  nics.a.wire.hold();
+  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
+  EXPECT_EQ(nics.a.wire.held(), 8U);
+  EXPECT_TRUE(nics.a.wire.peek_held(3).acknowledge_request);
+  EXPECT_TRUE(nics.a.wire.peek_held(7).acknowledge_request);
+  nics.a.wire.release();
+  nics.run();
+  EXPECT_EQ(nics.a.sent().size(), 1U);
+  EXPECT_EQ(nics.a.nic.counters().retransmissions, 0U);
+}
+
 TEST(Requester, asks_for_an_acknowledgement_with_the_last_packet) {
   TwoNics nics;
   const Sge piece = nics.a.piece(0, 2500);

@@ -1,5 +1,7 @@
 #include "fabric/nic/core/responder.h"
 
+#include <algorithm>
+
 namespace remora::fabric::nic {
 namespace {
 
@@ -25,6 +27,14 @@ bool ends(PacketOpcode opcode) {
 bool has_immediate(PacketOpcode opcode) {
   return opcode == send_last_imm || opcode == send_only_imm || opcode == write_last_imm ||
          opcode == write_only_imm;
+}
+
+// The next packet goes here: while it is on its way, lines of it may be too.
+void prefetch_target(const std::byte* at, std::size_t size_bytes) {
+  const std::byte* const end = at + std::min(size_bytes, limits::next_packet_bytes);
+  for (; at < end; at += cache_line_bytes) {
+    __builtin_prefetch(at, 1);
+  }
 }
 
 }  // namespace
@@ -148,6 +158,9 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
     }
     engine_.dma.write(connection_.number, to, payload);
     engine_.wire.charge(Wire::Cost::memory_write, payload.size());
+    if (!last) {
+      prefetch_target(to + payload.size(), left - payload.size());
+    }
   }
   message_ = Message::write;
   message_bytes_ += static_cast<std::uint32_t>(payload.size());

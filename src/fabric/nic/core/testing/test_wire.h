@@ -22,8 +22,13 @@ class TestWire final : public Wire {
  public:
   using Choose = std::function<Fate(const Packet&)>;
 
-  TestWire(Runtime& runtime, std::uint8_t id, std::uint32_t mtu_bytes, bool lossless)
-      : runtime_(runtime), mtu_bytes_(mtu_bytes), lossless_(lossless), arrival_(*this) {
+  TestWire(Runtime& runtime, std::uint8_t id, std::uint32_t mtu_bytes, bool lossless,
+           std::uint32_t window_packets = 0)
+      : runtime_(runtime),
+        mtu_bytes_(mtu_bytes),
+        lossless_(lossless),
+        window_packets_(window_packets),
+        arrival_(*this) {
     gid_[15] = id;
   }
 
@@ -83,6 +88,7 @@ class TestWire final : public Wire {
   Gid gid() const override { return gid_; }
   std::uint32_t mtu_bytes() const override { return mtu_bytes_; }
   bool lossless() const override { return lossless_; }
+  std::uint32_t window_packets() const override { return window_packets_; }
   std::optional<LinkId> link_to(const Gid& peer) const override {
     return up_ && peer_ != nullptr && peer == peer_->gid_ ? std::optional<LinkId>(link)
                                                           : std::nullopt;
@@ -157,6 +163,7 @@ class TestWire final : public Wire {
   Gid gid_{};
   const std::uint32_t mtu_bytes_;
   const bool lossless_;
+  const std::uint32_t window_packets_;
   TestWire* peer_ = nullptr;
   Choose choose_;
   std::size_t credits_ = 1'000'000;

@@ -15,6 +15,7 @@ namespace remora::fabric::nic {
 struct TestOptions {
   std::uint32_t mtu_bytes = 1024;
   bool lossless = false;
+  std::uint32_t window_packets = 0;
   std::uint64_t seed = 1;
   std::size_t memory_bytes = 1 << 16;
   ConnectOptions connect = {.timeout_ns = 100'000, .retry_count = 3, .rnr_delay_ns = 10'000};
@@ -28,7 +29,7 @@ class Side {
  public:
   Side(Runtime& runtime, std::uint8_t id, const TestOptions& options)
       : options_(options),
-        wire(runtime, id, options.mtu_bytes, options.lossless),
+        wire(runtime, id, options.mtu_bytes, options.lossless, options.window_packets),
         dma(&runtime),
         nic(runtime, wire, dma,
             {.keys = Keys::from_seed(options.seed * 2 + id),

@@ -110,7 +110,7 @@ Result<ControlStream> connect_stream(const IpEndpoint& to) {
     return os_failure("cannot make a TCP socket", errno);
   }
   setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &span, sizeof span);
-  if (connect(socket.number(), address.get(), address.size_bytes) != 0) {
+  if (connect(socket.number(), address.plain(), address.size_bytes) != 0) {
     const int error = errno;
     if (error == ECONNREFUSED) {
       return Status(Code::not_found, "nobody listens at " + to_string(to));

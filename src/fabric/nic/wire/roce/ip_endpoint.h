@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/socket_address.h"
 #include "fabric/types.h"
 
 namespace remora::fabric::nic {
@@ -34,12 +35,6 @@ std::string address_text(const Gid& address);
 std::string to_string(const IpEndpoint& endpoint);
 
 // As the system has it.
-struct SocketAddress {
-  sockaddr_storage storage;
-  socklen_t size_bytes = 0;
-
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-};
 SocketAddress socket_address(const IpEndpoint& endpoint);
 // Any other family gives an empty one.
 IpEndpoint endpoint_of(const sockaddr_storage& storage);

@@ -23,6 +23,8 @@ inline constexpr std::uint32_t links = 256;
 // that it cuts into segments.
 inline constexpr std::size_t batch_packets = 64;
 inline constexpr std::size_t batch_bytes = 65'000;
+// So much is sent at once, while more is being made ready: the receiver works on it meanwhile.
+inline constexpr std::size_t eager_bytes = 28'000;
 // One call may bring as many bytes as a datagram can have.
 inline constexpr std::size_t receive_bytes = 1 << 16;
 
@@ -31,6 +33,8 @@ inline constexpr int socket_buffer_bytes = 8 << 20;
 // The kernel charges a socket for more than the payload: so small a part of the buffer may be on
 // its way to it in the packets of one queue pair.
 inline constexpr std::uint32_t buffer_parts = 4;
+// More on the way than this is slower: it leaves the caches before the receiver has copied it.
+inline constexpr std::uint32_t window_bytes = 160 << 10;
 inline constexpr std::uint32_t window_packets_min = 8;
 inline constexpr std::uint32_t window_packets_max = 128;
 

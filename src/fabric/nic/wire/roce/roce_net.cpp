@@ -26,7 +26,7 @@ Result<Descriptor> listen_stream(const IpEndpoint& at) {
     return os_failure("cannot make a TCP socket", errno);
   }
   setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(socket.number(), address.get(), address.size_bytes) != 0 ||
+  if (bind(socket.number(), address.plain(), address.size_bytes) != 0 ||
       ::listen(socket.number(), backlog) != 0) {
     const int error = errno;
     if (error == EADDRINUSE) {

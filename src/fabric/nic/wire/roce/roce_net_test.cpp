@@ -138,7 +138,7 @@ TEST_F(RoceNetTest, nonsense_is_hung_up_on) {
 TEST_F(RoceNetTest, a_silent_peer_is_given_up) {
   const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const SocketAddress any = socket_address({parse_address("127.0.0.1").value(), 0});
-  ASSERT_EQ(bind(silent, any.get(), any.size_bytes), 0);
+  ASSERT_EQ(bind(silent, any.plain(), any.size_bytes), 0);
   ASSERT_EQ(listen(silent, 4), 0);
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;

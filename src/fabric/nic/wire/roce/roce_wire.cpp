@@ -24,8 +24,10 @@ bool is_mtu(std::uint32_t bytes) {
 }
 
 std::uint32_t window_of(std::uint32_t buffer_bytes, std::uint32_t mtu_bytes) {
-  return std::clamp(buffer_bytes / roce_limits::buffer_parts / mtu_bytes,
-                    roce_limits::window_packets_min, roce_limits::window_packets_max);
+  const std::uint32_t bytes =
+      std::min(buffer_bytes / roce_limits::buffer_parts, roce_limits::window_bytes);
+  return std::clamp(bytes / mtu_bytes, roce_limits::window_packets_min,
+                    roce_limits::window_packets_max);
 }
 
 }  // namespace
@@ -208,6 +210,9 @@ void RoceWire::commit() {
   batch_.closed = datagram_bytes < batch_.segment_bytes;
   batch_.bytes += datagram_bytes;
   ++batch_.packets;
+  if (batch_.bytes >= roce_limits::eager_bytes) {
+    send_batch();
+  }
 }
 
 std::uint32_t RoceWire::icrc_of(const Link& link, ConstBytes packet,

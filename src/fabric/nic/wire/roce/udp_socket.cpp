@@ -60,7 +60,7 @@ Result<UdpSocket> UdpSocket::open(const IpEndpoint& local) {
   }
   REMORA_TRY(set_up(socket.number(), local.is_v4()));
   const SocketAddress address = socket_address(local);
-  if (bind(socket.number(), address.get(), address.size_bytes) != 0) {
+  if (bind(socket.number(), address.plain(), address.size_bytes) != 0) {
     if (errno == EADDRINUSE) {
       return Status(Code::in_use, fmt::format("another process has UDP {}; end it, or choose "
                                               "another port or address",
@@ -81,7 +81,7 @@ UdpSocket::Sent UdpSocket::send(const SocketAddress& to, ConstBytes bytes,
                                 std::size_t segment_bytes) {
   iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr message{};
-  message.msg_name = const_cast<sockaddr*>(to.get());
+  message.msg_name = const_cast<sockaddr*>(to.plain());
   message.msg_namelen = to.size_bytes;
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
