@@ -14,6 +14,8 @@ inline constexpr std::uint32_t frames_kept_per_class = 1024;
 
 // PollLoop: idle turns before it parks, unless its options say otherwise.
 inline constexpr std::uint32_t spin_turns = 2000;
+// PollLoop: idle turns between two questions to its pollers whether more of them are of use.
+inline constexpr std::uint32_t turns_per_spin_question = 8;
 // PollLoop: idle turns between two reads of the clock while timers are armed.
 inline constexpr std::uint32_t turns_per_clock_read = 16;
 // PollLoop: how long it parks when something that it serves cannot wake it (a watch, a poller with

@@ -63,6 +63,7 @@ class PollLoop final : public Runtime {
  private:
   std::string describe() const override;
 
+  bool may_idle() const;
   bool work_once();
   bool run_posted();
   bool run_due(bool worked);
@@ -82,6 +83,8 @@ class PollLoop final : public Runtime {
   IntrusiveList<Timer> ready_;
   std::uint32_t idle_turns_ = 0;
   std::uint32_t turns_since_clock_ = 0;
+  std::uint64_t clock_ns_ = never_ns;  // when it was last read for timers,
+  std::uint64_t clock_ticks_ = 0;      // and the processor's counter just before
   std::uint64_t blind_park_ns_ = limits::blind_park_first_ns;
   std::uint64_t parks_ = 0;
 

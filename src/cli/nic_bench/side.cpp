@@ -1,13 +1,11 @@
 #include "cli/nic_bench/side.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace remora::cli {
 
 using fabric::Sge;
-using fabric::WorkCompletion;
 
 Result<std::unique_ptr<Side>> Side::create(Runtime& runtime, fabric::nic::Wire& wire,
                                            std::uint64_t memory_bytes, std::uint64_t depth,
@@ -92,10 +90,9 @@ Replenisher::Replenisher(Runtime& runtime, Side& side, std::uint64_t size_bytes,
 }
 
 bool Replenisher::poll() {
-  std::array<WorkCompletion, 32> completions;
-  const std::size_t count = side_.completions().poll(completions);
+  const std::size_t count = side_.completions().poll(completions_);
   for (std::size_t i = 0; i < count; ++i) {
-    if (completions[i].status == fabric::WorkStatus::success) {
+    if (completions_[i].status == fabric::WorkStatus::success) {
       post();
     }
   }

@@ -1,6 +1,7 @@
 // One side of the benchmark: a device with a queue pair and a region of memory on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -71,6 +72,7 @@ class Replenisher final : public Poller {
 
   Side& side_;
   const std::uint64_t size_bytes_;
+  std::array<fabric::WorkCompletion, 32> completions_;
 };
 
 }  // namespace remora::cli

@@ -42,8 +42,10 @@ class PacketSink {
   // is checked must be a copy of what is used (headers are copied, payload is only ever data).
   virtual void receive(LinkId from, ConstBytes packet) = 0;
 
-  // A packet that is going to be received soon; as untrusted, and nothing is done with it but to
-  // ask for the memory that it will use. Wires that have a backlog to look at may call it.
+  // A packet that is going to be received in this poll; as untrusted, and nothing is done with it
+  // but to copy its headers and to ask for the memory that it will use. Wires that have a backlog
+  // to look at may call it. It is received from the same place, and in the order in which packets
+  // were expected, or not at all; nothing else is received from that place in this poll.
   virtual void expect(ConstBytes packet) { (void)packet; }
 
   // The peer is gone, or was cut off. No packet of this link comes after that.
@@ -77,6 +79,8 @@ class Wire {
   // The link to a peer, or nothing when this wire cannot reach it now.
   virtual std::optional<LinkId> link_to(const Gid& peer) const = 0;
 
+  // A packet to that peer is going to be made; wires that can get ready for it may do so meanwhile.
+  virtual void prepare(LinkId link) { (void)link; }
   // Room for one packet of exactly `size_bytes` to that peer, to be filled in place; empty when the
   // link has no credit at the moment, or is down. At most one reservation is open at a time.
   virtual Bytes reserve(LinkId link, std::size_t size_bytes) = 0;

@@ -37,7 +37,8 @@ inline constexpr std::uint8_t retry_for_ever = 7;
 inline constexpr std::size_t packets_per_turn = 64;
 inline constexpr std::uint32_t responses_per_turn = 64;
 
-// Of the target of a packet that is expected, so much is asked for ahead of it.
+// Packets that are expected at a time, and how much of the target of one is asked for ahead of it.
+inline constexpr std::size_t expected_packets = 16;
 inline constexpr std::uint64_t expected_bytes = 256;
 
 // While one packet of a WRITE is placed, so much of where the next one goes is asked for.

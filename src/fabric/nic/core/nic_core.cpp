@@ -113,6 +113,7 @@ bool NicCore::poll() {
   engine_.in_turn = true;
   engine_.turn_ns = 0;
   active_.take_all(awaiting_);
+  expected_first_ = expected_behind_ = 0;
   const std::size_t received = engine_.wire.poll(*this, limits::packets_per_turn);
   serve_active();
   if (!notices_.empty()) [[unlikely]] {
@@ -155,14 +156,14 @@ void NicCore::serve_active() {
 
 void NicCore::receive(LinkId from, ConstBytes bytes) {
   ++engine_.counters.packets_received;
-  Parsed parsed;
-  if (!parse(bytes, parsed)) [[unlikely]] {
+  const Parsed* const found = parsed(bytes);
+  if (found == nullptr) [[unlikely]] {
     ++engine_.counters.packets_dropped;
     return;
   }
-  const Packet& packet = parsed.packet;
+  const Packet& packet = found->packet;
   if (Qp* qp = queue_pairs_.find(packet.queue_pair)) [[likely]] {
-    qp->handle(from, packet, parsed.payload);
+    qp->handle(from, packet, found->payload);
     return;
   }
   const bool lossless = engine_.wire.traits(from).lossless;
@@ -175,26 +176,55 @@ void NicCore::receive(LinkId from, ConstBytes bytes) {
   ++engine_.counters.packets_dropped;
 }
 
-// The first lines of its target, if it may use them: a cold one keeps all that is stored after it
-// waiting.
+const Parsed* NicCore::parsed(ConstBytes bytes) {
+  if (expected_first_ != expected_behind_) {
+    const Expected& next = expected_[expected_first_];
+    if (next.at == bytes.data() && next.size_bytes == bytes.size()) [[likely]] {
+      ++expected_first_;
+      return &next.parsed;
+    }
+    expected_first_ = expected_behind_ = 0;
+  }
+  return parse(bytes, parsed_) ? &parsed_ : nullptr;
+}
+
+// Its headers are taken, and the first lines of its target asked for, if it may use them: a cold
+// one keeps all that is stored after it waiting.
 void NicCore::expect(ConstBytes bytes) {
-  const Target target = target_of(bytes);
-  const Qp* qp = target.is_known ? queue_pairs_.find(target.queue_pair) : nullptr;
+  if (expected_first_ == expected_behind_) {
+    expected_first_ = expected_behind_ = 0;
+  }
+  if (expected_behind_ == expected_.size()) {
+    return;
+  }
+  Expected& expected = expected_[expected_behind_];
+  if (!parse(bytes, expected.parsed)) {
+    return;
+  }
+  expected.at = bytes.data();
+  expected.size_bytes = bytes.size();
+  ++expected_behind_;
+  const Packet& packet = expected.parsed.packet;
+  const bool is_write = packet.opcode == PacketOpcode::write_only;
+  if (!is_write && packet.opcode != PacketOpcode::read_request) {
+    return;
+  }
+  const Qp* qp = queue_pairs_.find(packet.queue_pair);
   if (qp == nullptr) {
     return;
   }
   const Reach reach = {.domain = qp->domain(),
-                       .key = target.key,
-                       .address = target.address,
-                       .size_bytes = target.length,
-                       .rights = target.is_write ? remote_write : remote_read};
+                       .key = packet.key,
+                       .address = packet.address,
+                       .size_bytes = packet.length,
+                       .rights = is_write ? remote_write : remote_read};
   if (!engine_.memory.allows(reach)) {
     return;
   }
-  const std::uint64_t end = std::min<std::uint64_t>(target.length, limits::expected_bytes);
+  const std::uint64_t end = std::min<std::uint64_t>(packet.length, limits::expected_bytes);
   for (std::uint64_t at = 0; at < end; at += cache_line_bytes) {
-    const auto* line = reinterpret_cast<const void*>(target.address + at);
-    if (target.is_write) {
+    const auto* line = reinterpret_cast<const void*>(packet.address + at);
+    if (is_write) {
       __builtin_prefetch(line, 1);
     } else {
       __builtin_prefetch(line);

@@ -2,6 +2,7 @@
 // the turn in which it does it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,6 +64,8 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   void link_down(LinkId link) override;
   std::optional<Reachable> reachable(LinkId link, QpNumber own, QpNumber peer,
                                      RemoteKey key) const override;
+  // The next packet that was expected, if it is this one; else the packet anew.
+  const Parsed* parsed(ConstBytes bytes);
   void receive_notice(LinkId from, const Packet& packet);
   bool try_notice(const Notice& notice);
   void serve_active();
@@ -80,6 +83,16 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   std::vector<Notice> notices_;  // that found no room on the wire
   std::map<LinkId, std::uint32_t> violations_;
   std::vector<LinkId> offenders_;
+  // Packets that were expected in this turn and not received yet, in their order.
+  struct Expected {
+    const std::byte* at = nullptr;
+    std::size_t size_bytes = 0;
+    Parsed parsed;
+  };
+  std::array<Expected, limits::expected_packets> expected_;
+  std::size_t expected_first_ = 0;
+  std::size_t expected_behind_ = 0;
+  Parsed parsed_;
   std::uint32_t overruns_seen_ = 0;
   DomainId domains_ = 0;
 };

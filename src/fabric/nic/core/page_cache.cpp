@@ -1,19 +1,20 @@
 #include "fabric/nic/core/page_cache.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace remora::fabric::nic {
 
 void PageCache::find_behind(Set& set, std::uint64_t tag) {
-  auto at = std::find(set.begin() + 1, set.end(), tag);
-  if (at != set.end()) {
-    ++hits_;
-  } else {
-    ++misses_;
-    --at;  // the oldest leaves
-    *at = tag;
+  // It becomes the first, and those before its old place move one further; the oldest leaves.
+  std::uint64_t moved = std::exchange(set[0], tag);
+  for (std::size_t way = 1; way < set.size(); ++way) {
+    moved = std::exchange(set[way], moved);
+    if (moved == tag) {
+      ++hits_;
+      return;
+    }
   }
-  std::rotate(set.begin(), at, at + 1);
+  ++misses_;
 }
 
 void PageCache::forget(std::uint32_t key) {

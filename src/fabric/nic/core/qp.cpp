@@ -225,7 +225,11 @@ void Qp::handle(LinkId from, const Packet& packet, ConstBytes payload) {
     requester_.handle_response(packet, payload);
   }
   deal_with_failure();
-  core_.activate(*this);
+  // Where nothing gets lost an answer that leaves nothing to do is common; elsewhere whoever was
+  // asked first is served first.
+  if (!engine.lossless || requester_.may_send() || responder_.owes()) {
+    core_.activate(*this);
+  }
 }
 
 bool Qp::serve() {
@@ -286,6 +290,7 @@ Status Qp::post_by_wire(std::span<const SendWork> works) {
     return Status(Code::closed, "the queue pair is not connected");
   }
   Status status;
+  connection_.engine.wire.prepare(connection_.link);
   for (const SendWork& work : works) {
     status = post_one(work);
     if (!status.ok()) {

@@ -56,6 +56,9 @@ class Requester {
   // Sends what the window, the wire and the order of things allow; true if the wire had no room.
   bool transmit();
 
+  // Whether there is something that transmit has not sent.
+  bool may_send() const { return cursor_ != queue_.tail() || peer_gone_; }
+
   // From the peer. Both complete requests; what comes to be sent is sent by the next transmit.
   void handle_acknowledge(const Packet& packet);
   void handle_response(const Packet& packet, ConstBytes payload);
@@ -104,6 +107,8 @@ class Requester {
   bool may_ask(const SendEntry& entry) const;
   WorkStatus check(const SendEntry& entry);
   enum class Sent : std::uint8_t { yes, no_room, refused };
+  bool is_straight(const SendEntry& entry) const;
+  Sent send_straight(const SendEntry& entry);
   Sent send_one(SendEntry& entry);
   Sent send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset);
   Sent send_request(const SendEntry& entry, Packet& packet, std::uint64_t offset);

@@ -137,7 +137,7 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
     refuse(syndrome_nak_invalid_request);
     return;
   }
-  if (first && !begin_write(packet)) {
+  if (first && !begin_write(packet, payload.size())) {
     return;
   }
   const std::uint32_t left = write_length_ - message_bytes_;
@@ -170,13 +170,15 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
   accept(packet);
 }
 
-// The whole target is checked before any byte is written.
-bool Responder::begin_write(const Packet& packet) {
+// The whole target is checked before any byte is written: here, or where all of it is translated.
+bool Responder::begin_write(const Packet& packet, std::size_t payload_bytes) {
   write_address_ = packet.address;
   write_key_ = packet.key;
   write_length_ = packet.length;
   message_bytes_ = 0;
-  if (packet.length != 0 &&
+  const bool is_whole = packet.opcode == write_only && payload_bytes == packet.length &&
+                        (connection_.options.remote_access & remote_write) != 0;
+  if (packet.length != 0 && !is_whole &&
       !allows(reach(packet.address, packet.key, packet.length, remote_write))) {
     refuse(syndrome_nak_access);
     return false;

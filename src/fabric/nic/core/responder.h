@@ -36,6 +36,9 @@ class Responder {
   // Sends what is owed to the peer; true if some of it is left.
   bool respond();
 
+  // Whether there is something for it to send.
+  bool owes() const { return owed_ != Owed::nothing || owed_resources_ != 0; }
+
   bool failed() const { return failed_; }
   // Whether the failure was a key, bound or right that the peer does not have.
   bool was_violated() const { return failed_ && reason_ == syndrome_nak_access; }
@@ -73,7 +76,7 @@ class Responder {
   void execute(const Packet& packet, ConstBytes payload);
   void execute_send(const Packet& packet, ConstBytes payload);
   void execute_write(const Packet& packet, ConstBytes payload);
-  bool begin_write(const Packet& packet);
+  bool begin_write(const Packet& packet, std::size_t payload_bytes);
   bool is_placed_well(bool first, bool last, Message kind, std::size_t size_bytes) const;
   void finish_message(const Packet& packet, Opcode opcode);
   void fail_receive(WorkStatus status, std::uint8_t reason);

@@ -30,6 +30,7 @@ struct Shape {
 };
 
 constexpr std::size_t base_bytes = 12;
+constexpr std::size_t acknowledge_bytes = base_bytes + 4;
 
 constexpr std::uint8_t size_of(std::uint8_t parts) {
   std::size_t size = base_bytes;
@@ -134,6 +135,12 @@ std::uint32_t padding_of(std::size_t payload_bytes) {
 }
 
 void put_extensions(Writer writer, const Packet& packet, std::uint8_t parts) {
+  // What most packets have, first.
+  if (parts == reth) {
+    writer.put(packet.address);
+    writer.put(std::uint64_t{packet.key} << 32 | packet.length);
+    return;
+  }
   if ((parts & feth) != 0) {
     writer.put(std::uint32_t{packet.flush_placement} | std::uint32_t{packet.flush_select} << 4);
   }
@@ -163,6 +170,12 @@ void put_extensions(Writer writer, const Packet& packet, std::uint8_t parts) {
 }
 
 void take_extensions(Reader reader, Packet& packet, std::uint8_t parts) {
+  if (parts == reth) {
+    packet.address = reader.take<std::uint64_t>();
+    packet.key = reader.take<std::uint32_t>();
+    packet.length = reader.take<std::uint32_t>();
+    return;
+  }
   if ((parts & feth) != 0) {
     const auto type = reader.take<std::uint32_t>();
     packet.flush_placement = type & 0xf;
@@ -217,42 +230,24 @@ Bytes encode(const Packet& packet, Bytes out) {
   const Shape& shape = shapes[static_cast<std::size_t>(packet.opcode)];
   const std::uint32_t padding = padding_of(packet.payload_bytes);
   Writer writer(out.data());
-  writer.put(static_cast<std::uint8_t>(packet.opcode));
-  writer.put(static_cast<std::uint8_t>((packet.solicited ? 0x80 : 0) | padding << 4));
-  writer.put(default_partition);
-  writer.put(packet.queue_pair & sequence_mask);
-  writer.put((packet.acknowledge_request ? 0x80000000 : 0) | (packet.sequence & sequence_mask));
-  put_extensions(Writer(out.data() + base_bytes), packet, shape.parts);
-  std::memset(out.data() + shape.header_bytes + packet.payload_bytes, 0, padding);
+  const std::uint32_t flags = (packet.solicited ? 0x80U : 0U) | padding << 4;
+  const std::uint32_t sequence =
+      (packet.acknowledge_request ? 0x80000000 : 0) | (packet.sequence & sequence_mask);
+  writer.put(static_cast<std::uint32_t>(packet.opcode) << 24 | flags << 16 | default_partition);
+  writer.put(std::uint64_t{packet.queue_pair & sequence_mask} << 32 | sequence);
+  put_extensions(writer, packet, shape.parts);
+  if (padding != 0) {
+    std::memset(out.data() + shape.header_bytes + packet.payload_bytes, 0, padding);
+  }
   return out.subspan(shape.header_bytes, packet.payload_bytes);
-}
-
-Target target_of(ConstBytes bytes) {
-  constexpr std::size_t reth_bytes = 16;
-  if (bytes.size() < base_bytes + reth_bytes) {
-    return {};
-  }
-  std::byte headers[base_bytes + reth_bytes];
-  racy_copy(headers, bytes.first<base_bytes + reth_bytes>());
-  const auto opcode = static_cast<PacketOpcode>(headers[0]);
-  const bool is_write = opcode == PacketOpcode::write_only;
-  if (!is_write && opcode != PacketOpcode::read_request) {
-    return {};
-  }
-  Reader reader(headers + 4);
-  Target target{.is_known = true, .is_write = is_write};
-  target.queue_pair = reader.take<std::uint32_t>() & sequence_mask;
-  reader.take<std::uint32_t>();
-  target.address = reader.take<std::uint64_t>();
-  target.key = reader.take<std::uint32_t>();
-  target.length = reader.take<std::uint32_t>();
-  return target;
 }
 
 bool parse(ConstBytes bytes, Parsed& out) {
   std::byte headers[largest_header_bytes];
   if (bytes.size() >= largest_header_bytes) [[likely]] {
     racy_copy(headers, bytes.first<largest_header_bytes>());
+  } else if (bytes.size() == acknowledge_bytes) {
+    racy_copy(headers, bytes.first<acknowledge_bytes>());
   } else if (bytes.size() >= base_bytes) {
     racy_copy(headers, bytes);
   } else {

@@ -111,17 +111,6 @@ struct Parsed {
   ConstBytes payload;  // within the bytes that were parsed
 };
 
-// What a WRITE of one packet, or a READ, says that it is about, without a check of anything else.
-struct Target {
-  bool is_known = false;
-  bool is_write = false;
-  std::uint32_t queue_pair = 0;
-  std::uint64_t address = 0;
-  std::uint32_t key = 0;
-  std::uint32_t length = 0;
-};
-Target target_of(ConstBytes bytes);
-
 // The headers, copied, and where the payload lies; false when this is no packet. The bytes may
 // change while this runs: each header byte is read once.
 bool parse(ConstBytes bytes, Parsed& out);

@@ -92,6 +92,10 @@ class RingProducer {
                  "the ring is too small for its packets");
   }
 
+  // Asks for the line that the next packet is published in, which the consumer has been polling: it
+  // comes while the packet is made.
+  void prepare() const { own(tail_); }
+
   // Room for one packet of exactly this size, to be filled in place; empty when there is none now,
   // or the ring is broken. A second reservation replaces one that was not committed.
   Bytes reserve(std::size_t size_bytes) {
@@ -131,6 +135,7 @@ class RingProducer {
           .store(byte_ring::size_of_skip, std::memory_order_release);
     }
     tail_ = next;
+    own_ahead(byte_ring::record_bytes(reserved_bytes_));
     reserved_bytes_ = 0;
   }
 
@@ -156,7 +161,28 @@ class RingProducer {
   bool broken() const { return broken_; }
 
  private:
-  std::size_t room() const { return data_.size() - static_cast<std::size_t>(tail_ - consumed_); }
+  // Asks for the lines that a packet like this one will be written to, but for the first, which the
+  // consumer is going to poll.
+  void own_ahead(std::size_t record) const {
+    const std::size_t lines = std::min(record / cache_line_bytes, ring_limits::lines_owned_ahead);
+    for (std::size_t line = 1; line <= lines; ++line) {
+      own(tail_ + line * cache_line_bytes);
+    }
+  }
+  void own(std::uint64_t position) const {
+    const std::byte* const line = data_.data() + (position & (data_.size() - 1));
+#if defined(__x86_64__)
+    // The compiler's own prefetch asks for a line to write to only where it is told of the
+    // processor.
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+  }
+
+  std::size_t room() const {
+    return data_.size() - static_cast<std::size_t>(tail_ - consumed_);
+  }
 
   // Looks at the consumer's position. It only goes forward, and never past what was published.
   bool find_room(std::size_t needed_bytes) {
@@ -216,31 +242,28 @@ class RingConsumer {
     return data_.subspan(offset() + byte_ring::packet_offset(size), size);
   }
 
-  // Asks for the packets behind the one that peek showed, for when there is a backlog: if they are
-  // as small as that one, each costs two lines, which otherwise come one after the other.
-  void prefetch_behind() const {
+  // Calls visit(packet) for each packet that is there already, from the one that peek would show
+  // on, and for `count` at most. Bytes as those of peek. Small ones are all asked for first: each
+  // costs two lines, which otherwise come one after the other.
+  template <typename Visit>
+  void look_ahead(std::size_t count, Visit visit) const {
     constexpr std::size_t lines_at_most = 4;
     const std::size_t lines = byte_ring::record_bytes(peeked_bytes_) / cache_line_bytes;
-    if (lines <= lines_at_most) {
-      for (std::size_t line = ring_limits::prefetched_packets * lines;
-           line < (ring_limits::prefetched_packets + 1) * lines; ++line) {
-        prefetch(line);
-      }
+    for (std::size_t line = 1; lines <= lines_at_most && line < count * lines; ++line) {
+      prefetch(line);
     }
-  }
-
-  // The packet that is `ring_limits::expected_packets` behind the one that peek showed, if it is
-  // there already and all between are as large as that one; empty otherwise. Bytes as those of
-  // peek.
-  ConstBytes look_behind() const {
-    const std::size_t record = byte_ring::record_bytes(peeked_bytes_);
-    const std::size_t at = offset() + ring_limits::expected_packets * record;
-    const bool is_there =
-        at + record <= data_.size() &&
-        byte_ring::size_word(data_, at).load(std::memory_order_acquire) == peeked_bytes_;
-    return is_there ? ConstBytes(data_).subspan(at + byte_ring::packet_offset(peeked_bytes_),
-                                                peeked_bytes_)
-                    : ConstBytes();
+    std::uint64_t at = head_;
+    for (; count > 0; --count) {
+      const std::size_t start = at & (data_.size() - 1);
+      const std::uint32_t size = byte_ring::size_word(data_, start).load(std::memory_order_acquire);
+      const std::size_t packet = start + byte_ring::packet_offset(size);
+      if (size == byte_ring::size_of_nothing || size > max_packet_bytes_ ||
+          !within(packet, size, data_.size())) {
+        return;
+      }
+      visit(ConstBytes(data_).subspan(packet, size));
+      at += byte_ring::record_bytes(size);
+    }
   }
 
   // Gives the place of the packet that peek showed back. True when the producer waits for room and

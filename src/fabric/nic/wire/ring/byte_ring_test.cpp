@@ -97,6 +97,37 @@ TEST(ByteRing, shows_the_same_packet_until_it_is_consumed) {
   EXPECT_EQ(ring.take(), "x");
 }
 
+std::vector<std::string> seen_ahead(const RingConsumer& consumer, std::size_t count) {
+  std::vector<std::string> seen;
+  consumer.look_ahead(count, [&](ConstBytes packet) { seen.emplace_back(as_text(packet)); });
+  return seen;
+}
+
+TEST(ByteRing, looks_ahead_at_what_is_there_and_takes_nothing) {
+  Ring ring(1024, 256);
+  EXPECT_TRUE(seen_ahead(ring.consumer, 4).empty());
+  ASSERT_TRUE(ring.send("a"));
+  ASSERT_TRUE(ring.send(packet_of(200, 'b')));
+  ASSERT_TRUE(ring.send("c"));
+  EXPECT_EQ(seen_ahead(ring.consumer, 2), (std::vector<std::string>{"a", packet_of(200, 'b')}));
+  EXPECT_EQ(seen_ahead(ring.consumer, 9).size(), 3u);
+  EXPECT_EQ(ring.take(), "a");
+  EXPECT_EQ(seen_ahead(ring.consumer, 9), (std::vector<std::string>{packet_of(200, 'b'), "c"}));
+}
+
+TEST(ByteRing, looks_ahead_no_further_than_the_end_or_a_size_that_cannot_be) {
+  Ring ring(1024, 256);
+  for (int i = 0; i < 14; ++i) {
+    ASSERT_TRUE(ring.send("x"));
+    ASSERT_EQ(ring.take(), "x");
+  }
+  ASSERT_TRUE(ring.send("last"));
+  ASSERT_TRUE(ring.send(packet_of(200, 'w')));  // behind a skip
+  EXPECT_EQ(seen_ahead(ring.consumer, 9), (std::vector<std::string>{"last"}));
+  ring.size_word(14 * 64) = 257;
+  EXPECT_TRUE(seen_ahead(ring.consumer, 9).empty());
+}
+
 TEST(ByteRing, keeps_a_packet_whole_across_the_wrap) {
   for (std::size_t size = 1; size <= 320; size += 5) {
     Ring ring(1024, 320);
@@ -286,6 +317,11 @@ TEST(ByteRing, survives_a_peer_that_writes_anything_anywhere) {
       for (const std::byte byte : ring.consumer.peek()) {
         sum += std::to_integer<unsigned>(byte);
       }
+      ring.consumer.look_ahead(random.below(20), [&](ConstBytes packet) {
+        for (const std::byte byte : packet) {
+          sum += std::to_integer<unsigned>(byte);
+        }
+      });
       (void)ring.consumer.consume();
       const Bytes room = ring.producer.reserve(random.between(1, 256));
       std::fill(room.begin(), room.end(), std::byte{1});

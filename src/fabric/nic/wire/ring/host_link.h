@@ -48,6 +48,7 @@ class HostLink {
   const HostPeer& peer() const { return peer_; }
   int descriptor() const { return socket_.descriptor(); }
   RingProducer& producer() { return producer_; }
+  const RingProducer& producer() const { return producer_; }
   RingConsumer& consumer() { return consumer_; }
   std::size_t ring_bytes() const { return memory_.ring_bytes(); }
 

@@ -24,10 +24,8 @@ inline constexpr std::uint32_t links_max = 256;
 inline constexpr std::uint32_t links = 64;
 // The most packets taken from one link before the next has its turn.
 inline constexpr std::size_t packets_per_link = 16;
-// While there is a backlog, how far behind the packet that is served the next is asked for.
-inline constexpr std::size_t prefetched_packets = 4;
-// And how far behind it is the one whose target is asked for.
-inline constexpr std::size_t expected_packets = 2;
+// The lines of the next packet that a producer asks for when it has published one.
+inline constexpr std::size_t lines_owned_ahead = 2;
 
 // Handshakes under way at a time, and how long each may take.
 inline constexpr std::size_t handshakes = 64;
@@ -35,7 +33,7 @@ inline constexpr std::uint64_t handshake_ns = 2'000'000'000;
 inline constexpr int listen_backlog = 64;
 
 // Polls of the loop between two looks at the sockets (a system call), while nobody sleeps.
-inline constexpr std::uint32_t polls_per_socket_look = 128;
+inline constexpr std::uint32_t polls_per_socket_look = 512;
 // Socket events and messages of one link that one look serves.
 inline constexpr int socket_events = 32;
 inline constexpr std::size_t messages_per_look = 16;

@@ -43,6 +43,12 @@ const HostPeer* RingWire::peer(LinkId link) const {
   return slot == nullptr ? nullptr : &slot->link->peer();
 }
 
+void RingWire::prepare(LinkId link) {
+  if (const Slot* slot = find_up(link); slot != nullptr) {
+    slot->link->producer().prepare();
+  }
+}
+
 Bytes RingWire::reserve(LinkId link, std::size_t size_bytes) {
   reserved_ = nullptr;
   Slot* slot = find_up(link);
@@ -105,6 +111,10 @@ std::size_t RingWire::poll(PacketSink& sink, std::size_t budget) {
 std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size_t budget) {
   Slot& slot = slots_[index];
   budget = std::min(budget, slot.burst);
+  // All at once, so that what their targets wait for overlaps.
+  if (budget > 1) {
+    slot.link->consumer().look_ahead(budget, [&](ConstBytes coming) { sink.expect(coming); });
+  }
   for (std::size_t taken = 0; taken < budget; ++taken) {
     if (slot.state == LinkState::gone) [[unlikely]] {
       return taken;
@@ -116,15 +126,13 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
     }
     const ConstBytes packet = slot.link->consumer().peek();
     if (packet.empty() || (slot.state == LinkState::closing && !may_drain(slot, packet))) {
-      slot.burst = 1;
+      slot.burst = std::max<std::size_t>(taken, 1);
       end_if_due(slot);
       return taken;
     }
-    if (budget > 1) {
-      slot.link->consumer().prefetch_behind();
-      if (const ConstBytes coming = slot.link->consumer().look_behind(); !coming.empty()) {
-        sink.expect(coming);
-      }
+    // It is going to be answered.
+    if (budget == 1) {
+      slot.link->producer().prepare();
     }
     sink.receive(id_of(index), packet);
     // Harmless when the sink has cut the link off: its memory is still there.

@@ -110,6 +110,7 @@ class RingWire final : public Wire, public Poller {
   std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
   bool lossless() const override { return true; }
   std::optional<LinkId> link_to(const Gid& peer) const override;
+  void prepare(LinkId link) override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   void commit() override;
   void flush() override;

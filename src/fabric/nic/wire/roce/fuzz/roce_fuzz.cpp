@@ -58,7 +58,6 @@ void fuzz_memory(const RoceFuzzFamily& family, bool rxe, bool repair, Bytes byte
       continue;
     }
     const ConstBytes packet = datagram.first(datagram.size() - roce_limits::icrc_bytes);
-    (void)target_of(packet);
     Parsed parsed;
     if (parse(packet, parsed)) {
       REMORA_CHECK(packet_bytes(parsed.packet.opcode, parsed.payload.size()) == packet.size(),
