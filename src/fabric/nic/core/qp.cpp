@@ -227,7 +227,7 @@ void Qp::handle(LinkId from, const Packet& packet, ConstBytes payload) {
   deal_with_failure();
   // Where nothing gets lost an answer that leaves nothing to do is common; elsewhere whoever was
   // asked first is served first.
-  if (!engine.lossless || requester_.may_send() || responder_.owes()) {
+  if (!connection_.traits.lossless || requester_.may_send() || responder_.owes()) {
     core_.activate(*this);
   }
 }

@@ -120,7 +120,7 @@ WorkStatus Requester::check(const SendEntry& entry) {
 // same in fewer steps.
 bool Requester::is_straight(const SendEntry& entry) const {
   return entry.packets == 1 && entry.piece_count == 1 && entry.size_bytes != 0 &&
-         entry.size_bytes <= engine_.mtu_bytes && next_ == newest_ && !entry.is_answered() &&
+         entry.size_bytes <= connection_.traits.mtu_bytes && next_ == newest_ && !entry.is_answered() &&
          entry.failure == WorkStatus::success && !(entry.fence && reads_ != 0);
 }
 

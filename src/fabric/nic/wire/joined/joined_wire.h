@@ -24,6 +24,7 @@ class JoinedWire final : public Wire {
   std::uint32_t window_packets() const override { return second_.window_packets(); }
   LinkTraits traits(LinkId link) const override { return of(link).traits(link); }
   std::optional<LinkId> link_to(const Gid& peer) const override;
+  void prepare(LinkId link) override { of(link).prepare(link); }
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   void commit() override { reserved_->commit(); }
   void flush() override;
