@@ -63,9 +63,9 @@ class FileCommit {
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // a commit has ended
   std::condition_variable asked_;    // the thread has something to do
-  Extent pending_;               // what the open commit covers
-  std::uint64_t open_ = 1;       // the commit that tickets drawn now belong to
-  std::uint64_t requested_ = 0;  // commits up to here were asked for without waiting
+  Extent pending_;                   // what the open commit covers
+  std::uint64_t open_ = 1;           // the commit that tickets drawn now belong to
+  std::uint64_t requested_ = 0;      // commits up to here were asked for without waiting
   bool syncing_ = false;
   bool stopping_ = false;
   int error_ = 0;

@@ -1,9 +1,11 @@
 #include "runtime/poll_loop.h"
 
 #include <gtest/gtest.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <span>
 #include <thread>
@@ -204,6 +206,108 @@ TEST(PollLoop, a_pollers_descriptor_ends_a_park) {
   std::thread source([&] { device.bring_work(); });
   loop.block_on(device.arrived());
   source.join();
+}
+
+// An epoll set with one descriptor of its own, where the loop sleeps for all.
+class Bed final : public Poller, private Sleeper {
+ public:
+  Bed() {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = own;
+    EXPECT_EQ(::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &event), 0);
+  }
+  ~Bed() override {
+    ::close(epoll_);
+    ::close(fd_);
+  }
+  bool poll() override {
+    std::uint64_t count = 0;
+    return ::read(fd_, &count, sizeof count) == sizeof count && ++rung != 0;
+  }
+  int wake_fd() const override { return epoll_; }
+  bool wants_spin() const override { return false; }
+  Sleeper* sleeper() override { return this; }
+  bool also(int others) override {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, others, &event) == 0;
+  }
+  bool sleep(std::uint64_t span_ns) override {
+    ++sleeps;
+    epoll_event events[4];
+    const int count = ::epoll_wait(
+        epoll_, events, 4, span_ns == never_ns ? -1 : static_cast<int>(span_ns / 1'000'000 + 1));
+    return std::any_of(events, events + std::max(count, 0),
+                       [](const epoll_event& event) { return event.data.u64 != own; });
+  }
+  void ring() {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(::write(fd_, &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+
+  int sleeps = 0;
+  int rung = 0;
+
+ private:
+  static constexpr std::uint64_t own = 1;
+  int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  int fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+};
+
+TEST(PollLoop, sleeps_where_a_poller_has_a_place_for_it) {
+  PollLoop loop({.spin_turns = 0});
+  Bed bed;
+  loop.add_poller(bed);
+  std::thread ringer([&] { bed.ring(); });
+  while (bed.rung == 0) {
+    loop.turn();
+  }
+  ringer.join();
+  // Wakes, and other pollers that come and go, end such a sleep too.
+  std::thread waker([&] { loop.wake(); });
+  const int before = bed.sleeps;
+  {
+    Device device(loop);
+    loop.add_poller(device);
+    std::thread source([&] { device.bring_work(); });
+    loop.block_on(device.arrived());
+    source.join();
+  }
+  waker.join();
+  std::thread again([&] { bed.ring(); });
+  while (bed.rung == 1) {
+    loop.turn();
+  }
+  again.join();
+  EXPECT_GE(bed.sleeps, before);
+}
+
+// Told by every sleep that brought it nothing.
+class Listener final : public Poller {
+ public:
+  ~Listener() override { ::close(fd_); }
+  bool poll() override { return false; }
+  int wake_fd() const override { return fd_; }
+  bool wants_spin() const override { return false; }
+  void nothing_came() override { ++vain; }
+  int vain = 0;
+
+ private:
+  int fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+};
+
+TEST(PollLoop, tells_pollers_that_a_sleep_brought_them_nothing) {
+  PollLoop loop({.spin_turns = 0});
+  Listener listener;
+  loop.add_poller(listener);
+  (void)loop.run_for(5'000'000);
+  const int alone = listener.vain;
+  EXPECT_GT(alone, 0);
+  Bed bed;
+  loop.add_poller(bed);
+  (void)loop.run_for(5'000'000);
+  EXPECT_GT(listener.vain, alone);
 }
 
 TEST(PollLoop, does_not_park_while_a_poller_refuses) {

@@ -30,8 +30,11 @@ void live(const char* parent, const std::vector<std::string>& serve) {
   const std::uint64_t kills = number_from("REMORA_KILLS", 4);
   const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
   const TestFolder folder(parent);
-  cli::KillLives lives(
-      {.program = REMORA_COMMAND, .folder = folder.path(), .seed = seed, .serve = serve});
+  cli::KillLives lives({.program = REMORA_COMMAND,
+                        .folder = folder.path(),
+                        .seed = seed,
+                        .serve = serve,
+                        .redis_clients = 6});
   std::uint64_t acknowledged = 0;
   std::uint64_t persistent = 0;
   std::uint64_t in_flight = 0;

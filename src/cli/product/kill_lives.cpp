@@ -17,7 +17,8 @@ constexpr std::uint64_t connect_look_ns = 5'000'000;
 }  // namespace
 
 KillLives::KillLives(KillOptions options) : options_(std::move(options)), random_(options_.seed) {
-  const std::uint32_t keys = options_.clients * options_.flows_per_client * options_.keys_per_flow;
+  const std::uint32_t flows = options_.clients * options_.flows_per_client + options_.redis_clients;
+  const std::uint32_t keys = flows * options_.keys_per_flow;
   for (std::uint32_t i = 0; i < keys; ++i) {
     keys_.push_back(std::make_unique<Key>());
     keys_.back()->name = fmt::format("key-{}", i);
@@ -26,6 +27,7 @@ KillLives::KillLives(KillOptions options) : options_(std::move(options)), random
 
 KillLives::~KillLives() {
   clients_.clear();
+  redis_.clear();
 }
 
 // --- A life begins ---
@@ -34,6 +36,11 @@ Status KillLives::start_server() {
   std::vector<std::string> arguments = {"--pool", options_.folder + "/kill.pool", "--socket",
                                         socket()};
   arguments.insert(arguments.end(), options_.serve.begin(), options_.serve.end());
+  if (options_.redis_clients != 0) {
+    redis_port_ = RespLink::free_port();
+    arguments.insert(arguments.end(), {"--resp", fmt::format("127.0.0.1:{}", redis_port_),
+                                       "--resp-durability", "persistent"});
+  }
   Result<ServerProcess> server =
       ServerProcess::start(options_.program, arguments, options_.folder + "/complaints");
   if (!server.ok()) {
@@ -68,28 +75,66 @@ Status KillLives::connect_all() {
   return {};
 }
 
+// The server listens for natives before it does for these.
+Status KillLives::connect_redis() {
+  const std::uint64_t give_up_ns = loop_.after(connect_patience_ns);
+  while (redis_.size() < options_.redis_clients) {
+    Result<std::unique_ptr<RespLink>> link = RespLink::connect(loop_, redis_port_);
+    if (link.ok()) {
+      redis_.push_back(std::move(link).value());
+    } else if (server_->ended() || loop_.now_ns() > give_up_ns) {
+      return link.status();
+    } else {
+      (void)loop_.run_for(connect_look_ns);
+    }
+  }
+  return {};
+}
+
 Status KillLives::start_and_check() {
   const std::uint64_t started_ns = loop_.now_ns();
   REMORA_TRY(start_server());
   REMORA_TRY(connect_all());
+  REMORA_TRY(connect_redis());
   restart_ns_ = loop_.now_ns() - started_ns;
   return loop_.block_on(check_all());
 }
 
 // --- What it holds ---
 
-Task<Result<std::optional<std::uint64_t>>> KillLives::read(kv::StoreClient& store, const Key& key) {
-  std::string value(options_.longest_value_bytes + 100, '\0');
+// None: there is no such key.
+Task<Status> KillLives::fetch(Way way, const Key& key, std::optional<std::string>& value) {
+  if (way.redis != nullptr) {
+    std::string request = RespLink::encode({"GET", key.name});
+    Result<std::optional<std::string>> reply = co_await way.redis->ask(std::move(request));
+    if (!reply.ok()) {
+      co_return reply.status();
+    }
+    value = std::move(reply).value();
+    co_return Status();
+  }
+  std::string bytes(options_.longest_value_bytes + 100, '\0');
   const Result<std::size_t> size =
-      co_await store.get(as_bytes(key.name), std::as_writable_bytes(std::span(value)));
+      co_await way.store->get(as_bytes(key.name), std::as_writable_bytes(std::span(bytes)));
   if (size.code() == Code::not_found) {
-    co_return std::optional<std::uint64_t>(0);
+    value.reset();
+    co_return Status();
   }
   if (!size.ok()) {
     co_return size.status();
   }
-  const std::optional<std::uint64_t> version =
-      stamp_of(key.name, std::string_view(value).substr(0, *size));
+  bytes.resize(*size);
+  value = std::move(bytes);
+  co_return Status();
+}
+
+Task<Result<std::optional<std::uint64_t>>> KillLives::read(Way way, const Key& key) {
+  std::optional<std::string> value;
+  REMORA_CO_TRY(co_await fetch(way, key, value));
+  if (!value) {
+    co_return std::optional<std::uint64_t>(0);
+  }
+  const std::optional<std::uint64_t> version = stamp_of(key.name, *value);
   if (!version) {
     co_return Status(Code::damaged, fmt::format("{} has a torn value, or another key's", key.name));
   }
@@ -97,9 +142,9 @@ Task<Result<std::optional<std::uint64_t>>> KillLives::read(kv::StoreClient& stor
 }
 
 Task<Status> KillLives::check_all() {
+  const Way way = {.store = &clients_.front().link->store()};
   for (const std::unique_ptr<Key>& key : keys_) {
-    const Result<std::optional<std::uint64_t>> found =
-        co_await read(clients_.front().link->store(), *key);
+    const Result<std::optional<std::uint64_t>> found = co_await read(way, *key);
     if (!found.ok()) {
       co_return found.status();
     }
@@ -149,14 +194,20 @@ Result<LifeReport> KillLives::live_and_kill() {
              random_.below(options_.longest_life_ops - options_.shortest_life_ops + 1);
   std::vector<Task<void>> flows;
   std::size_t next = 0;
+  const auto begin = [&](Way way) {
+    std::vector<Key*> own;
+    for (std::uint32_t k = 0; k < options_.keys_per_flow; ++k) {
+      own.push_back(keys_[next++].get());
+    }
+    flows.push_back(flow(way, std::move(own), random_.next()));
+  };
   for (std::uint32_t client = 0; client < options_.clients; ++client) {
     for (std::uint32_t i = 0; i < options_.flows_per_client; ++i) {
-      std::vector<Key*> own;
-      for (std::uint32_t k = 0; k < options_.keys_per_flow; ++k) {
-        own.push_back(keys_[next++].get());
-      }
-      flows.push_back(flow(clients_[client].link->store(), std::move(own), random_.next()));
+      begin({.store = &clients_[client].link->store()});
     }
+  }
+  for (const std::unique_ptr<RespLink>& link : redis_) {
+    begin({.redis = link.get()});
   }
   for (Task<void>& one : flows) {
     (void)loop_.run_until(one);
@@ -164,6 +215,7 @@ Result<LifeReport> KillLives::live_and_kill() {
   }
   server_->wait();
   clients_.clear();
+  redis_.clear();
   server_.reset();
   if (!wrong_.ok()) {
     return wrong_;
@@ -171,23 +223,30 @@ Result<LifeReport> KillLives::live_and_kill() {
   return life_;
 }
 
-Task<void> KillLives::flow(kv::StoreClient& store, std::vector<Key*> keys, std::uint64_t seed) {
+Task<void> KillLives::flow(Way way, std::vector<Key*> keys, std::uint64_t seed) {
   Random random(seed);
-  while (wrong_.ok() && co_await step(store, *keys[random.below(keys.size())], random)) {
+  while (wrong_.ok() && co_await step(way, *keys[random.below(keys.size())], random)) {
   }
   // Whatever went wrong: the life is over.
   server_->kill();
 }
 
-Task<Status> KillLives::change(kv::StoreClient& store, Key& key, Step step, std::string value) {
+Task<Status> KillLives::change(Way way, Key& key, Step step, std::string value) {
   key.steps.push_back(step);
+  if (way.redis != nullptr) {
+    std::string request = step.version == 0 ? RespLink::encode({"DEL", key.name})
+                                            : RespLink::encode({"SET", key.name, value});
+    const Result<std::optional<std::string>> reply = co_await way.redis->ask(std::move(request));
+    key.steps.back().acknowledged = reply.ok();
+    co_return reply.ok() ? Status() : reply.status();
+  }
   kv::PutOptions put;
   put.durability = step.persistent ? kv::Durability::persistent : kv::Durability::standard;
   Status status;
   if (step.version == 0) {
-    status = co_await store.del(as_bytes(key.name));
+    status = co_await way.store->del(as_bytes(key.name));
   } else {
-    status = co_await store.put(as_bytes(key.name), as_bytes(value), put);
+    status = co_await way.store->put(as_bytes(key.name), as_bytes(value), put);
   }
   key.steps.back().acknowledged = status.ok();
   co_return status;
@@ -195,21 +254,22 @@ Task<Status> KillLives::change(kv::StoreClient& store, Key& key, Step step, std:
 
 // Whether the flow goes on. A put that took too long may or may not have happened, and ends
 // nothing.
-Task<bool> KillLives::step(kv::StoreClient& store, Key& key, Random& random) {
+Task<bool> KillLives::step(Way way, Key& key, Random& random) {
   const std::uint64_t dice = random.below(100);
   Step step;
   Status status;
   if (dice < 20) {
-    const Result<std::optional<std::uint64_t>> found = co_await read(store, key);
+    const Result<std::optional<std::uint64_t>> found = co_await read(way, key);
     status = found.ok() ? judge(key, **found) : found.status();
   } else if (dice < 30) {
-    status = co_await change(store, key, step, "");
+    step.persistent = true;  // a del always is
+    status = co_await change(way, key, step, "");
   } else {
     step.version = ++key.versions;
-    step.persistent = dice < 60;
+    step.persistent = dice < 60 || way.redis != nullptr;
     std::string value =
         stamped_value(key.name, step.version, 40 + random.below(options_.longest_value_bytes - 40));
-    status = co_await change(store, key, step, std::move(value));
+    status = co_await change(way, key, step, std::move(value));
   }
   if (status.code() == Code::damaged) {
     wrong(status);
@@ -219,7 +279,7 @@ Task<bool> KillLives::step(kv::StoreClient& store, Key& key, Random& random) {
     count(step);
     co_return true;
   }
-  if (status.code() == Code::timed_out && store.failure().ok()) {
+  if (status.code() == Code::timed_out && way.store != nullptr && way.store->failure().ok()) {
     co_return true;
   }
   if (!killed_) {
@@ -249,6 +309,7 @@ void KillLives::wrong(Status status) {
 
 Status KillLives::stop() {
   clients_.clear();
+  redis_.clear();
   server_->ask_to_stop();
   const int status = server_->wait();
   server_.reset();

@@ -1,5 +1,6 @@
 // KillLives: a store server that lives many times and is ended by kill -9 each time, in the middle
-// of a mixed load of native clients; and the account of what it may and may not have lost.
+// of a mixed load of native and Redis clients; and the account of what it may and may not have
+// lost.
 //
 // Every key belongs to one flow, which works on it alone; every value says whose it is and which
 // version. So what a later life may hold of a key follows from what its flow was told:
@@ -20,6 +21,7 @@
 
 #include "base/random.h"
 #include "base/result.h"
+#include "cli/product/resp_link.h"
 #include "cli/product/server_process.h"
 #include "runtime/poll_loop.h"
 #include "server/store_link.h"
@@ -32,6 +34,8 @@ struct KillOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> serve = {};  // more arguments for the server
   std::uint32_t clients = 3;            // by mapped and by ring in turn
+  std::uint32_t redis_clients = 0;      // each one flow more; their writes are answered when they
+                                        // are persistent
   std::uint32_t flows_per_client = 4;
   std::uint32_t keys_per_flow = 8;
   std::uint32_t longest_value_bytes = 3000;
@@ -81,16 +85,23 @@ class KillLives {
   struct Client {
     std::unique_ptr<server::StoreLink> link;
   };
+  // By which a flow works: one of the two.
+  struct Way {
+    kv::StoreClient* store = nullptr;
+    RespLink* redis = nullptr;
+  };
 
   std::string socket() const { return options_.folder + "/kill.sock"; }
   Status start_server();
   Status connect_all();
+  Status connect_redis();
   static Status judge(const Key& key, std::uint64_t found);
   Task<Status> check_all();
-  Task<Result<std::optional<std::uint64_t>>> read(kv::StoreClient& store, const Key& key);
-  Task<void> flow(kv::StoreClient& store, std::vector<Key*> keys, std::uint64_t seed);
-  Task<Status> change(kv::StoreClient& store, Key& key, Step step, std::string value);
-  Task<bool> step(kv::StoreClient& store, Key& key, Random& random);
+  Task<Result<std::optional<std::uint64_t>>> read(Way way, const Key& key);
+  Task<Status> fetch(Way way, const Key& key, std::optional<std::string>& value);
+  Task<void> flow(Way way, std::vector<Key*> keys, std::uint64_t seed);
+  Task<Status> change(Way way, Key& key, Step step, std::string value);
+  Task<bool> step(Way way, Key& key, Random& random);
   void count(const Step& step);
   void wrong(Status status);
 
@@ -100,6 +111,8 @@ class KillLives {
   std::vector<std::unique_ptr<Key>> keys_;
   std::optional<ServerProcess> server_;
   std::vector<Client> clients_;
+  std::uint16_t redis_port_ = 0;
+  std::vector<std::unique_ptr<RespLink>> redis_;
   std::uint64_t kill_at_ = 0;  // acknowledged operations of this life
   bool killed_ = false;
   LifeReport life_;
