@@ -99,8 +99,11 @@ void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place&
   discount(slot.place(newest_of(slot)));
   index_->set_place(slot, which, encode(place));
   // A version that cleaning has moved is older than this one, which is in the old pool again.
-  if (which == slot.mark() && slot.place_word(1 - which) != 0 &&
-      !host_.faults().planted(faults::put_leaves_stale_place)) {
+  const bool hides_moved =
+      which == slot.mark() && !host_.faults().planted(faults::put_leaves_stale_place);
+  // Who READs the other word before the put after this del, and this one after it, would find what
+  // was deleted.
+  if ((hides_moved || place.deleted) && slot.place_word(1 - which) != 0) {
     index_->set_place(slot, 1 - which, 0);
   }
 }
@@ -204,6 +207,7 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
   if (!slot) {
     return {std::nullopt, last_del_};
   }
+  Ticket passed;  // persistent when all invalid versions are that it looked past
   for (std::optional<Object> version = newest(slot); version; version = before(*version)) {
     if (version->kind() == Kind::tombstone) {
       if (planted.planted(faults::get_passes_tombstone)) {
@@ -215,9 +219,11 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
       if (expired(*version)) {
         break;
       }
-      return {*version, {}};
+      return {*version, passed};
     }
-    if (!version->invalid() && complete(*version, host_)) {
+    if (version->invalid()) {
+      passed = invalidated_;
+    } else if (complete(*version, host_)) {
       if (expired(*version)) {
         // What it hides stays hidden after a cut.
         return {std::nullopt, make_durable(*version, host_)};
@@ -231,7 +237,7 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
       break;
     }
   }
-  return {std::nullopt, last_del_};
+  return {std::nullopt, last_del_.commit < passed.commit ? passed : last_del_};
 }
 
 Result<Ticket> Catalogue::persist(Offset offset, std::uint64_t sequence) {
@@ -295,10 +301,13 @@ void Catalogue::mark_durable(const Object& object, const Host& by) {
   }
 }
 
-// Not flushed either: whoever put it was told that it may or may not have happened, so it does no
-// harm if a cut takes the flag and the value has come after all.
+// The value may have come after all, and be on the medium: a cut that takes the flag would bring it
+// back, after gets have shown what was before it.
 void Catalogue::invalidate(const Object& object) {
   log_->note_invalid(object);
+  background_.flush(object.bytes().first(sizeof(object_format::Header)));
+  invalidated_ = background_.drain();
+  background_.region().request(invalidated_);
 }
 
 // --- Cleaning ---

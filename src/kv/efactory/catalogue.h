@@ -116,7 +116,9 @@ class Catalogue {
   // for this one again.
   bool superseded(const Object& object, const Host& by) const;
   void mark_durable(const Object& object, const Host& by);
+  // It never came. A get that looks past it is answered when that is persistent.
   void invalidate(const Object& object);
+  Ticket invalidated() const { return invalidated_; }
   std::deque<Awaited>& awaited() { return awaited_; }
 
   // --- Cleaning. See cleaner.h.
@@ -126,6 +128,9 @@ class Catalogue {
     target_ = pool;
     which_ = pool == DataPool::next ? next_mark() : mark_;
   }
+  // Which place of an entry is for versions in the next data pool. It leads to the newest version
+  // of the key whenever it leads anywhere.
+  std::size_t newer_place() const { return next_mark(); }
   // Whether the version must live on: no newer version of its key is durable or can be made so, and
   // its value is complete.
   enum class Fate : std::uint8_t { stale, keep, undecided };
@@ -201,6 +206,7 @@ class Catalogue {
   DataPool target_ = DataPool::current;
   Ticket last_del_;              // of the newest tombstone
   Ticket relied_on_;             // by the cleaner
+  Ticket invalidated_;           // of the version that was given up last
   std::size_t mark_ = 0;         // which place of an entry is the current pool's
   std::size_t which_ = 0;        // which place new versions get
   std::uint64_t sequence_ = 0;   // of the newest version

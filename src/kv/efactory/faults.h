@@ -50,6 +50,9 @@ inline constexpr Fault get_passes_tombstone = {"efactory-get-passes-tombstone",
                                                "the server looks for a version behind a tombstone"};
 inline constexpr Fault notice_lost = {"efactory-notice-lost",
                                       "a notice that comes while a client connects is lost"};
+inline constexpr Fault reads_by_mark = {
+    "efactory-reads-by-mark",
+    "a get by READ follows the mark of an entry while the log is cleaned"};
 // Deletion.
 inline constexpr Fault del_not_persisted = {"efactory-del-not-persisted",
                                             "a del is acknowledged before it is persistent"};
@@ -100,43 +103,19 @@ inline constexpr Fault recovery_revives = {"efactory-recovery-revives",
 inline constexpr Fault recovery_restarts_sequence = {"efactory-recovery-restarts-sequence",
                                                      "sequence numbers begin anew after recovery"};
 
-inline constexpr std::array all = {&write_is_enough,
-                                   &late_put_succeeds,
-                                   &durable_from_start,
-                                   &sequence_stands_still,
-                                   &forgets_previous,
-                                   &persist_not_awaited,
-                                   &flag_without_persist,
-                                   &flag_without_checksum,
-                                   &flag_before_drain,
-                                   &times_out_early,
-                                   &verifier_sleeps_on,
-                                   &reads_undurable,
-                                   &flag_travels,
-                                   &get_skips_checksum,
-                                   &get_skips_persist,
-                                   &get_looks_once,
-                                   &get_passes_tombstone,
-                                   &notice_lost,
-                                   &del_not_persisted,
-                                   &del_in_memory,
-                                   &del_in_old_pool,
-                                   &clean_without_notice,
-                                   &free_without_notice,
-                                   &clean_drops_newest,
-                                   &clean_moves_incomplete,
-                                   &clean_trusts_visible,
-                                   &clean_copies_unflushed,
-                                   &clean_copies_unpersisted,
-                                   &clean_forgets_survivor,
-                                   &clean_cuts_chain,
-                                   &cleans_for_ever,
-                                   &clean_forgets_link,
-                                   &clean_flag_first,
-                                   &put_leaves_stale_place,
-                                   &recovery_takes_incomplete,
-                                   &recovery_takes_any,
-                                   &recovery_revives,
-                                   &recovery_restarts_sequence};
+inline constexpr std::array all = {
+    &write_is_enough,        &late_put_succeeds,        &durable_from_start,
+    &sequence_stands_still,  &forgets_previous,         &persist_not_awaited,
+    &flag_without_persist,   &flag_without_checksum,    &flag_before_drain,
+    &times_out_early,        &verifier_sleeps_on,       &reads_undurable,
+    &flag_travels,           &get_skips_checksum,       &get_skips_persist,
+    &get_looks_once,         &get_passes_tombstone,     &notice_lost,
+    &reads_by_mark,          &del_not_persisted,        &del_in_memory,
+    &del_in_old_pool,        &clean_without_notice,     &free_without_notice,
+    &clean_drops_newest,     &clean_moves_incomplete,   &clean_trusts_visible,
+    &clean_copies_unflushed, &clean_copies_unpersisted, &clean_forgets_survivor,
+    &clean_cuts_chain,       &cleans_for_ever,          &clean_forgets_link,
+    &clean_flag_first,       &put_leaves_stale_place,   &recovery_takes_incomplete,
+    &recovery_takes_any,     &recovery_revives,         &recovery_restarts_sequence};
 
 }  // namespace remora::kv::efactory::faults
