@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::uint64_t tell_ns = 20'000'000;
 constexpr int start_look_ms = 2;
+// Long, since on a machine that has other work to do processes stand still at times.
+constexpr std::uint64_t patience_ns = 10'000'000'000;
 constexpr std::uint64_t in_flight = 8;  // updates of the one client; as many gets beside them
 
 // What the server says of itself, in memory that both processes share.
@@ -100,6 +102,7 @@ class Load {
   Status run(const std::string& socket_path) {
     server::StoreLinkOptions link;
     link.client.in_flight = 2 * in_flight;
+    link.client.timeout_ns = 2 * patience_ns;
     Result<std::unique_ptr<server::StoreLink>> connected =
         loop_.block_on(server::StoreLink::connect(loop_, socket_path, link));
     if (!connected.ok()) {
@@ -222,6 +225,8 @@ Result<CleaningReport> run_cleaning(const CleaningOptions& options, const std::s
   server::StoreHostOptions host;
   host.socket_path = folder + "/cleaning.sock";
   host.pool_bytes = options.pool_bytes;
+  host.server.put_timeout_ns = patience_ns;
+  host.server.client_timeout_ns = patience_ns;
   if (options.on_disk) {
     host.pool_path = folder + "/cleaning.pool";
   }

@@ -218,11 +218,15 @@ Task<void> EfactoryServer::forget_expired() {
 
 // --- Rounds ---
 
-Task<void> EfactoryServer::round(bool pure_reads) {
+Reads EfactoryServer::reads_while_cleaning() const {
+  return catalogue_->newer_place() == 0 ? Reads::first_newer : Reads::second_newer;
+}
+
+Task<void> EfactoryServer::round(Reads reads) {
   ++round_;
-  pure_reads_ = pure_reads && engine_.hybrid_reads;
-  const bool in_a_hurry = background_.faults().planted(pure_reads ? faults::free_without_notice
-                                                                  : faults::clean_without_notice);
+  reads_ = engine_.hybrid_reads ? reads : Reads::asked;
+  const bool in_a_hurry = background_.faults().planted(
+      reads == Reads::by_mark ? faults::free_without_notice : faults::clean_without_notice);
   rpc_->for_each([&](const rpc::Session& session) {
     std::array<std::byte, sizeof(Layout)> body;
     write_struct(Bytes(body), layout(peers_.at(session.id)));
@@ -301,7 +305,7 @@ Task<void> EfactoryServer::tidy() {
 
 Task<Status> EfactoryServer::clean() {
   Log& log = catalogue_->log();
-  co_await round(false);
+  co_await round(reads_while_cleaning());
 
   // Compressing: what the pool holds now is scanned backwards; new versions go to it as ever.
   to_copy_bytes_ = catalogue_->live_bytes();
@@ -321,7 +325,7 @@ Task<Status> EfactoryServer::clean() {
   // nobody writes to the old one any more: its versions are complete now, or never.
   catalogue_->append_to(DataPool::next);
   compressing_ = false;
-  co_await round(false);
+  co_await round(reads_while_cleaning());
   log.list(DataPool::current, old);
   std::vector<Offset> offsets;
   for (std::size_t i = old.size(); i-- > 0;) {
@@ -365,7 +369,7 @@ Task<Status> EfactoryServer::clean() {
   }
   catalogue_->append_to(DataPool::current);
   REMORA_CO_TRY(co_await persistent(*ended));
-  co_await round(true);
+  co_await round(Reads::by_mark);
   for (;;) {
     const Result<std::size_t> left = log.free_dead(frees_per_turn);
     if (!left.ok()) {
@@ -380,8 +384,10 @@ Task<Status> EfactoryServer::clean() {
   co_return Status();
 }
 
-// There was no room for the copies. Both pools live on as one.
+// There was no room for the copies. Both pools live on as one, and places go back to where the mark
+// says: nobody READs by them meanwhile.
 Task<void> EfactoryServer::give_up() {
+  co_await round(Reads::asked);
   compressing_ = false;
   catalogue_->log().keep_both_pools();
   catalogue_->append_to(DataPool::current);
@@ -390,7 +396,7 @@ Task<void> EfactoryServer::give_up() {
     from = catalogue_->unflip(from, entries_per_turn);
     co_await background_.runtime().yield();
   } while (from != 0);
-  co_await round(true);
+  co_await round(Reads::by_mark);
 }
 
 Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
@@ -465,7 +471,7 @@ Task<void> EfactoryServer::settle_old(const std::vector<Segment>& old) {
 }
 
 Task<void> EfactoryServer::grow() {
-  co_await round(false);
+  co_await round(Reads::asked);
   catalogue_->begin_growth();
   while (!catalogue_->index().grow(entries_per_turn)) {
     co_await background_.runtime().yield();
@@ -476,7 +482,7 @@ Task<void> EfactoryServer::grow() {
       rpc_->disconnect(session.id);
     }
   });
-  co_await round(true);
+  co_await round(Reads::by_mark);
   for (auto& [id, peer] : peers_) {
     peer.old_index.reset();
   }

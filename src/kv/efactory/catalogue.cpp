@@ -99,8 +99,11 @@ void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place&
   discount(slot.place(newest_of(slot)));
   index_->set_place(slot, which, encode(place));
   // A version that cleaning has moved is older than this one, which is in the old pool again.
-  if (which == slot.mark() && slot.place_word(1 - which) != 0 &&
-      !host_.faults().planted(faults::put_leaves_stale_place)) {
+  const bool hides_moved =
+      which == slot.mark() && !host_.faults().planted(faults::put_leaves_stale_place);
+  // Who READs the other word before the put after this del, and this one after it, would find what
+  // was deleted.
+  if ((hides_moved || place.deleted) && slot.place_word(1 - which) != 0) {
     index_->set_place(slot, 1 - which, 0);
   }
 }

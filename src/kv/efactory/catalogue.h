@@ -135,6 +135,9 @@ class Catalogue {
     target_ = pool;
     which_ = pool == DataPool::next ? next_mark() : mark_;
   }
+  // Which place of an entry is for versions in the next data pool. It leads to the newest version
+  // of the key whenever it leads anywhere.
+  std::size_t newer_place() const { return next_mark(); }
   // Whether the version must live on: no newer version of its key is durable or can be made so, and
   // its value is complete.
   enum class Fate : std::uint8_t { stale, keep, undecided };

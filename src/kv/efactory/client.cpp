@@ -7,7 +7,6 @@
 
 #include "kv/common/values.h"
 #include "kv/efactory/faults.h"
-#include "kv/index/window.h"
 #include "kv/log/object.h"
 
 namespace remora::kv::efactory {
@@ -127,10 +126,12 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   }
   co_await credits_.acquire();
   const Operation operation(*this);
-  if (layout_.pure_reads != 0) {
+  // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
+  const Reads reads = layout_.reads;
+  if (reads != Reads::asked) {
     Pure outcome = Pure::ask;
     std::size_t size = 0;
-    const Status status = co_await read_pure(key, value, outcome, size);
+    const Status status = co_await read_pure(key, value, reads, outcome, size);
     if (!status.ok()) {
       co_return status;
     }
@@ -143,9 +144,22 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   co_return co_await ask_and_read(key, value);
 }
 
+// Which place leads to the newest version. While the log is cleaned, that is the one in the new
+// data pool if it is there: puts and dels that leave one in the old pool clear it. So whichever
+// word of the entry was READ first, it leads to a version that was the newest while the entry was
+// READ.
+Place EfactoryClient::newest(const Window::Candidate& candidate, Reads reads) const {
+  if (reads == Reads::by_mark || host_.faults().planted(faults::reads_by_mark)) {
+    return candidate.current;
+  }
+  const std::size_t newer = reads == Reads::first_newer ? 0 : 1;
+  const Place& place = candidate.place(newer);
+  return place.offset != 0 ? place : candidate.place(1 - newer);
+}
+
 // Two READs. The second may be trusted because the first said that the object is durable: its bytes
 // stood still before the second began.
-Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Pure& outcome,
+Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads, Pure& outcome,
                                        std::size_t& size) {
   const Tag tag = layout_.geometry.tag(key);
   std::optional<Window> window;
@@ -158,7 +172,7 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Pure& outcom
   }
   const Faults& planted = host_.faults();
   for (const Window::Candidate& candidate : window->find(tag, layout_.pool_bytes)) {
-    const Place place = candidate.current;
+    const Place place = newest(candidate, reads);
     const bool trusted = place.durable || planted.planted(faults::flag_travels) ||
                          planted.planted(faults::reads_undurable);
     if (place.offset == 0 || place.deleted || candidate.doubtful || !trusted ||

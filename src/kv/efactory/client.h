@@ -17,6 +17,7 @@
 
 #include "kv/buffers.h"
 #include "kv/efactory/messages.h"
+#include "kv/index/window.h"
 #include "kv/store.h"
 #include "rpc/caller.h"
 #include "runtime/flows.h"
@@ -63,7 +64,9 @@ class EfactoryClient final : public StoreClient {
 
   enum class Pure : std::uint8_t { answered, ask };
   Task<Result<std::size_t>> ask_and_read(ConstBytes key, Bytes value);
-  Task<Status> read_pure(ConstBytes key, Bytes value, Pure& outcome, std::size_t& size);
+  Task<Status> read_pure(ConstBytes key, Bytes value, Reads reads, Pure& outcome,
+                         std::size_t& size);
+  Place newest(const Window::Candidate& candidate, Reads reads) const;
   Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
   Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
   Status broken(const fabric::WorkCompletion& completion);

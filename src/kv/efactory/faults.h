@@ -53,6 +53,9 @@ inline constexpr Fault get_passes_tombstone = {"efactory-get-passes-tombstone",
                                                "the server looks for a version behind a tombstone"};
 inline constexpr Fault notice_lost = {"efactory-notice-lost",
                                       "a notice that comes while a client connects is lost"};
+inline constexpr Fault reads_by_mark = {
+    "efactory-reads-by-mark",
+    "a get by READ follows the mark of an entry while the log is cleaned"};
 // Deletion.
 inline constexpr Fault del_not_persisted = {"efactory-del-not-persisted",
                                             "a del is acknowledged before it is persistent"};
@@ -122,6 +125,7 @@ inline constexpr std::array all = {&write_is_enough,
                                    &get_looks_once,
                                    &get_passes_tombstone,
                                    &notice_lost,
+                                   &reads_by_mark,
                                    &del_not_persisted,
                                    &del_in_memory,
                                    &del_in_old_pool,

@@ -24,6 +24,16 @@ enum Message : rpc::Kind {
   new_layout = 8,    // notice: Layout
 };
 
+// How a client finds what it gets.
+enum class Reads : std::uint64_t {
+  asked = 0,    // it asks the server where
+  by_mark = 1,  // by READs: in the place of the index entry that the mark names
+  // By READs while the log is cleaned: in the place for the new data pool or, where that is none,
+  // in the other. The mark is not heeded: it changes meanwhile.
+  first_newer = 2,
+  second_newer = 3,
+};
+
 // All that a client needs to reach the store by itself, and how it may. A layout replaces the one
 // before; the client says `arrived` when nothing that it began under an earlier one is under way.
 struct Layout {
@@ -33,7 +43,7 @@ struct Layout {
   fabric::RemoteAddress index;
   IndexGeometry geometry;
   std::uint64_t put_timeout_ns = 0;
-  std::uint64_t pure_reads = 0;  // 1: the client may READ by itself; 0: it asks first
+  Reads reads = Reads::asked;
 };
 
 struct PutRequest {

@@ -23,7 +23,7 @@ EfactoryServer::EfactoryServer(const Host& host, std::unique_ptr<Catalogue> cata
       options_(options),
       engine_(engine),
       catalogue_(std::move(catalogue)),
-      pure_reads_(engine.hybrid_reads),
+      reads_(engine.hybrid_reads ? Reads::by_mark : Reads::asked),
       commits_(background_),
       local_(new EfactoryLocal(*catalogue_, *this, commits_, options.local_commit_ns)) {}
 
@@ -110,7 +110,7 @@ Layout EfactoryServer::layout(const Peer& peer) const {
           .index = peer.index->remote(0),
           .geometry = catalogue_->index().geometry(),
           .put_timeout_ns = options_.put_timeout_ns,
-          .pure_reads = pure_reads_ ? 1u : 0u};
+          .reads = reads_};
 }
 
 // --- Requests ---

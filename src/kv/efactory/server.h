@@ -3,9 +3,10 @@
 // Rounds. Clients reach the pool and the index by themselves, so nothing of these may be moved or
 // used anew under them. A round tells every client a new Layout and waits until each has said that
 // nothing which it began under an earlier one is under way; one that does not say so in time is
-// disconnected, and its queue pair awaited until it is quiet. Cleaning and growth of the index
-// begin with a round that stops pure READs, and end with one that allows them again; only after
-// that is old space used again.
+// disconnected, and its queue pair awaited until it is quiet. Cleaning begins with a round that
+// tells clients in which place of an index entry to look first, and ends with one that ends that;
+// growth of the index begins with one that stops pure READs, and ends with one that allows them
+// again. Only after the last round is old space used again.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +84,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<Status> move_one(Offset offset, std::vector<Offset>* undecided);
   Task<void> settle_old(const std::vector<Segment>& old);
   Task<void> grow();
-  Task<void> round(bool pure_reads);
+  Task<void> round(Reads reads);
+  // How clients READ while the log is cleaned.
+  Reads reads_while_cleaning() const;
   Task<Status> persistent(Ticket ticket);
   Status share_index(const rpc::Session& session, Peer& peer);
   bool wants_cleaning() const;
@@ -109,7 +112,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::map<rpc::SessionId, Peer> peers_;
   std::unique_ptr<rpc::Server> rpc_;
   std::uint64_t round_ = 0;
-  bool pure_reads_ = true;
+  Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
   bool cleaning_ = false;
   bool growing_ = false;       // the index

@@ -23,6 +23,10 @@ class Window {
     Place current;  // in the current data pool; offset 0: none, or not a possible place
     Place other;    // in the other data pool, the same
     bool doubtful;  // a word was not a possible one: ask the server
+    std::size_t mark;
+
+    // The place of that number, whatever the mark says.
+    const Place& place(std::size_t which) const { return which == mark ? current : other; }
   };
   struct Candidates {
     std::array<Candidate, window_entries> list;
@@ -45,7 +49,8 @@ class Window {
  private:
   static Candidate candidate(const IndexEntry& entry, std::uint64_t pool_bytes) {
     const std::size_t current = entry.mark & 1;
-    Candidate found{decode(entry.place[current]), decode(entry.place[1 - current]), entry.mark > 1};
+    Candidate found{decode(entry.place[current]), decode(entry.place[1 - current]), entry.mark > 1,
+                    current};
     for (Place* place : {&found.current, &found.other}) {
       const bool none = *place == Place{};
       found.doubtful = found.doubtful || (!none && !lies_within(*place, pool_bytes));

@@ -7,6 +7,7 @@
 #include "kv/log/log.h"
 #include "kv/log/log_faults.h"
 #include "kv/log/log_walk.h"
+#include "pmem/read_ahead.h"
 
 namespace remora::kv {
 
@@ -20,6 +21,8 @@ constexpr std::uint64_t segments_in_pool = 32;
 constexpr std::uint64_t smallest_segment_bytes = 16 << 10;
 constexpr std::uint64_t largest_segment_bytes = 64 << 20;
 static_assert(largest_segment_bytes <= remora::largest_object_bytes);
+// What is fetched while recovery looks at what was fetched before: two of the largest segments.
+constexpr std::uint64_t read_ahead_bytes = 2 * largest_segment_bytes;
 
 std::uint32_t checksum_of(const Head& head) {
   return crc32c(object_bytes(head).first(offsetof(Head, checksum)));
@@ -208,7 +211,14 @@ void Log::add_segment(const Segment& segment, std::uint64_t first_live) {
 void Log::visit_all(const Visitor& visitor) {
   std::vector<Segment> order;
   list(DataPool::current, order);
+  std::size_t expected = 0;  // segments that are being fetched, or have been
+  std::uint64_t ahead_bytes = 0;
   for (const Segment& segment : order) {
+    for (; expected < order.size() && ahead_bytes < read_ahead_bytes; ++expected) {
+      read_ahead(ConstBytes(base_ + order[expected].offset, order[expected].capacity_bytes));
+      ahead_bytes += order[expected].capacity_bytes;
+    }
+    ahead_bytes -= segment.capacity_bytes;
     Segment& live = segments_.at(segment.offset);
     live.used_bytes = walk(base_, live, live.capacity_bytes, visitor,
                            !host_.faults().planted(log_faults::header_checksum_ignored));

@@ -120,8 +120,9 @@ WorkStatus Requester::check(const SendEntry& entry) {
 // same in fewer steps.
 bool Requester::is_straight(const SendEntry& entry) const {
   return entry.packets == 1 && entry.piece_count == 1 && entry.size_bytes != 0 &&
-         entry.size_bytes <= connection_.traits.mtu_bytes && next_ == newest_ && !entry.is_answered() &&
-         entry.failure == WorkStatus::success && !(entry.fence && reads_ != 0);
+         entry.size_bytes <= connection_.traits.mtu_bytes && next_ == newest_ &&
+         !entry.is_answered() && entry.failure == WorkStatus::success &&
+         !(entry.fence && reads_ != 0);
 }
 
 Requester::Sent Requester::send_straight(const SendEntry& entry) {
