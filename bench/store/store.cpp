@@ -10,10 +10,11 @@
 int main(int argc, char** argv) {
   using namespace remora;
   bench::StoreBenchOptions options;
-  std::string only = "redis,recovery";
+  std::string only = "redis,roce,recovery";
   std::string where = ".";
   CLI::App app("The store beside Redis, and the time it takes to come back", "store");
-  app.add_option("--only", only, "redis, recovery, or both as a list")->capture_default_str();
+  app.add_option("--only", only, "redis, roce, recovery, or several as a list")
+      ->capture_default_str();
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
       ->capture_default_str();
   app.add_option("--ops", options.operations, "of one run of ours")->capture_default_str();
@@ -29,6 +30,9 @@ int main(int argc, char** argv) {
   Status status;
   if (only.find("redis") != std::string::npos) {
     status = bench::measure_beside_redis(options);
+  }
+  if (status.ok() && only.find("roce") != std::string::npos) {
+    status = bench::measure_roce_beside_redis(options);
   }
   if (status.ok() && only.find("recovery") != std::string::npos) {
     status = bench::measure_recovery(options);
