@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Match {
   bool on_disk;
   kv::Durability durability;
   double target;
+  server::LocalFabric fabric = server::LocalFabric::mapped;
 };
 
 constexpr Match matches[] = {
@@ -28,6 +30,14 @@ constexpr Match matches[] = {
     {"SET, nothing kept", "set", Keeping::none, false, kv::Durability::standard, 10},
     {"SET, kept soon", "set", Keeping::soon, true, kv::Durability::standard, 10},
     {"SET, kept before the answer", "set", Keeping::always, true, kv::Durability::persistent, 1},
+};
+
+// Both over IP on loopback.
+constexpr Match network_matches[] = {
+    {"GET, roce beside TCP", "get", Keeping::none, false, kv::Durability::standard, 1,
+     server::LocalFabric::roce},
+    {"SET, roce beside TCP", "set", Keeping::none, false, kv::Durability::standard, 1,
+     server::LocalFabric::roce},
 };
 
 constexpr std::uint64_t memory_pool_bytes = std::uint64_t{256} << 20;
@@ -38,7 +48,7 @@ constexpr std::uint64_t persistent_share = 20;
 Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
                         const StoreBenchOptions& options) {
   cli::MeasuredOptions run;
-  run.fabric = server::LocalFabric::mapped;
+  run.fabric = match.fabric;
   run.durability = match.durability;
   run.pool_bytes = memory_pool_bytes;
   if (match.on_disk) {
@@ -47,7 +57,7 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
   const bool waits = match.durability == kv::Durability::persistent;
   const bool reads = std::string_view(match.command) == "get";
   run.plan.workload = workload::parse_workload(reads ? "c" : "update-only").value();
-  if (reads) {
+  if (reads && match.fabric == server::LocalFabric::mapped) {
     // A GET needs nothing of the server: its processor is for clients too.
     run.processes = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   }
@@ -112,11 +122,9 @@ Status compare(const Match& match, std::uint32_t value_bytes, std::uint32_t conn
   return {};
 }
 
-}  // namespace
-
-Status measure_beside_redis(const StoreBenchOptions& options) {
+Status compare_all(std::span<const Match> all, const StoreBenchOptions& options) {
   std::printf("measured: unpipelined, median of %u rounds side by side\n", options.rounds);
-  for (const Match& match : matches) {
+  for (const Match& match : all) {
     for (const std::uint32_t value_bytes : {100u, 4096u}) {
       for (const std::uint32_t connections : {1u, 8u}) {
         REMORA_TRY(compare(match, value_bytes, connections, options));
@@ -124,6 +132,16 @@ Status measure_beside_redis(const StoreBenchOptions& options) {
     }
   }
   return {};
+}
+
+}  // namespace
+
+Status measure_beside_redis(const StoreBenchOptions& options) {
+  return compare_all(matches, options);
+}
+
+Status measure_roce_beside_redis(const StoreBenchOptions& options) {
+  return compare_all(network_matches, options);
 }
 
 }  // namespace remora::bench

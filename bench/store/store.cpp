@@ -10,12 +10,12 @@
 int main(int argc, char** argv) {
   using namespace remora;
   bench::StoreBenchOptions options;
-  std::string only = "redis,recovery";
+  std::string only = "redis,roce,recovery";
   std::string where = ".";
   CLI::App app(
       "The store beside Redis, the time it takes to come back, and its log under endless updates",
       "store");
-  app.add_option("--only", only, "redis, recovery, cleaning, or a list of these")
+  app.add_option("--only", only, "redis, roce, recovery, cleaning, or a list of these")
       ->capture_default_str();
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
       ->capture_default_str();
@@ -34,6 +34,9 @@ int main(int argc, char** argv) {
   Status status;
   if (only.find("redis") != std::string::npos) {
     status = bench::measure_beside_redis(options);
+  }
+  if (status.ok() && only.find("roce") != std::string::npos) {
+    status = bench::measure_roce_beside_redis(options);
   }
   if (status.ok() && only.find("recovery") != std::string::npos) {
     status = bench::measure_recovery(options);
