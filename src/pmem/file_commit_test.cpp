@@ -198,6 +198,49 @@ TEST_F(FileCommitTest, waits_and_requests_mix) {
   EXPECT_LE(commit_.syncs(), 800u);
 }
 
+TEST_F(FileCommitTest, tells_of_the_end_of_every_commit_until_it_is_asked_not_to) {
+  std::atomic<int> told = 0;
+  Semaphore ended(0);
+  commit_.tell([&] {
+    ++told;
+    ended.release();
+  });
+  ASSERT_TRUE(commit_.wait(ticket_for(1)).ok());
+  EXPECT_EQ(told, 1);
+  commit_.request(ticket_for(2));
+  ended.acquire();
+  ended.acquire();
+  EXPECT_EQ(told, 2);
+  commit_.tell(nullptr);
+  ASSERT_TRUE(commit_.wait(ticket_for(3)).ok());
+  EXPECT_EQ(told, 2);
+}
+
+TEST_F(FileCommitTest, tells_of_a_failure_too) {
+  Semaphore ended(0);
+  commit_.tell([&] { ended.release(); });
+  error_ = EIO;
+  commit_.request(ticket_for(1));
+  ended.acquire();
+  EXPECT_FALSE(commit_.failure().ok());
+}
+
+// The thread sleeps while another one commits, and must not sleep through what was asked of it.
+TEST_F(FileCommitTest, a_request_during_the_commit_of_a_waiter_is_served) {
+  held_up_ = true;
+  const Ticket first = ticket_for(1);
+  std::thread waiter([&] { EXPECT_TRUE(commit_.wait(first).ok()); });
+  syncing_.acquire();
+  const Ticket second = ticket_for(2);
+  commit_.request(second);
+  held_up_ = false;
+  proceed_.release();
+  waiter.join();
+  while (!commit_.persistent(second)) {
+    std::this_thread::yield();
+  }
+}
+
 TEST_F(FileCommitTest, it_may_go_away_with_a_request_in_flight) {
   FileCommit other(memory_, [this](std::byte* from, std::size_t size) { return sync(from, size); });
   other.add(ConstBytes(memory_).first(1));
