@@ -55,6 +55,25 @@ class MirroredRegion final : public Region {
   CrashRegion actor_;
 };
 
+// A peer's way to page media: nothing that it does there makes anything persistent.
+class StoringRegion final : public Region {
+ public:
+  explicit StoringRegion(Bytes bytes) : bytes_(bytes) {}
+
+  Bytes bytes() override { return bytes_; }
+  const Strategy& strategy() const override { return strategy_; }
+  void flush(ConstBytes, Site) override {}
+  [[nodiscard]] Ticket drain(Site) override { return {}; }
+  void copy(std::byte* to, ConstBytes from, Site) override { std::ranges::copy(from, to); }
+  bool persistent(Ticket) const override { return true; }
+  [[nodiscard]] Status wait(Ticket) override { return {}; }
+  void request(Ticket) override {}
+
+ private:
+  const Bytes bytes_;
+  const Strategy strategy_{.granularity = Granularity::page, .method = {}, .reason = {}};
+};
+
 }  // namespace
 
 MirroredTarget::MirroredTarget(std::uint64_t seed, const Platform& platform)
@@ -72,7 +91,7 @@ Result<std::unique_ptr<Region>> MirroredTarget::view(Bytes mapped) {
     return Status(Code::invalid_argument, "not the whole memory");
   }
   if (mirror_.platform().granularity == Granularity::page) {
-    return adopt_mapping(mapped);  // nothing that a peer does there makes anything persistent
+    return std::unique_ptr<Region>(std::make_unique<StoringRegion>(mapped));
   }
   return std::unique_ptr<Region>(std::make_unique<MirroredRegion>(mapped, std::nullopt, mirror_));
 }

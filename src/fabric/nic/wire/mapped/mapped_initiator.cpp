@@ -152,14 +152,14 @@ std::shared_ptr<MappedInitiator::Mapping> MappedInitiator::map(Link& link,
     return nullptr;
   }
   const Bytes bytes = pages->bytes().subspan(message.offset - begin, message.length);
-  const std::shared_ptr<Mapping> mapping(new Mapping{pages, bytes, nullptr, &pages->medium()});
+  const std::shared_ptr<Mapping> mapping(new Mapping{pages, bytes, nullptr, nullptr});
   if (options_.medium) {
     Result<std::unique_ptr<Region>> own = options_.medium(bytes);
-    if (!own.ok()) {
-      return nullptr;
-    }
-    mapping->own_medium = std::move(*own);
-    mapping->medium = mapping->own_medium.get();
+    mapping->own_medium = own.ok() ? std::move(*own) : nullptr;
+  }
+  mapping->medium = options_.medium ? mapping->own_medium.get() : pages->medium();
+  if (mapping->medium == nullptr) {
+    return nullptr;
   }
   place = mapping;
   return mapping;

@@ -49,13 +49,16 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
   ::madvise(base, size_bytes, MADV_DONTFORK);
   std::shared_ptr<MappedPages> pages(
       new MappedPages(Bytes(static_cast<std::byte*>(base), size_bytes), writable));
-  Result<std::unique_ptr<Region>> medium = adopt_mapping(pages->bytes());
-  if (!medium.ok()) {
-    return nullptr;
-  }
-  pages->medium_ = std::move(*medium);
   place = pages;
   return pages;
+}
+
+Region* MappedPages::medium() {
+  if (medium_ == nullptr) {
+    Result<std::unique_ptr<Region>> medium = adopt_mapping(bytes_);
+    medium_ = medium.ok() ? std::move(*medium) : nullptr;
+  }
+  return medium_.get();
 }
 
 MappedPages::~MappedPages() {

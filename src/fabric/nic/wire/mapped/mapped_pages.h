@@ -24,9 +24,10 @@ class MappedPages {
 
   Bytes bytes() const { return bytes_; }
   bool writable() const { return writable_; }
-  // How they are copied to past the caches and flushed. One for all: what is mapped once is known
-  // to the library behind it once.
-  Region& medium() const { return *medium_; }
+  // How they are copied to past the caches and flushed, or null where there is no way. Made when it
+  // is first asked for, and one for all: what is mapped once is known to the library behind it
+  // once.
+  Region* medium();
 
  private:
   MappedPages(Bytes bytes, bool writable) : bytes_(bytes), writable_(writable) {}

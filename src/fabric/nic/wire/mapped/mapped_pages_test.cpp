@@ -25,7 +25,7 @@ TEST(MappedPages, ConnectionsOfOneThreadHaveThemInCommon) {
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first, second);
   const std::byte value{3};
-  second->medium().copy(second->bytes().data() + 9, ConstBytes(&value, 1));
+  second->medium()->copy(second->bytes().data() + 9, ConstBytes(&value, 1));
   EXPECT_EQ(first->bytes()[9], value);
 }
 
