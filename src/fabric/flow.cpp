@@ -19,9 +19,17 @@ bool FlowOperation::await_ready() {
     (void)begin();
   }
   if (state_ == State::posted) {
-    flows_.poll();
+    flows_.take();
   }
-  return state_ == State::completed;
+  return state_ == State::completed && ++flows_.at_once_ < FlowQueue::most_at_once;
+}
+
+void FlowOperation::await_suspend(std::coroutine_handle<> flow) {
+  waiter_.suspend(flow);
+  waits_ = true;
+  if (state_ == State::completed) {
+    flows_.runtime_.soon(waiter_);
+  }
 }
 
 Status FlowSend::post() {
@@ -46,7 +54,7 @@ Status FlowReceive::post() {
   return qp_.post_receive(std::span(&work, 1));
 }
 
-bool FlowQueue::poll() {
+bool FlowQueue::take() {
   const std::size_t count = queue_.poll(completions_);
   for (const WorkCompletion& completion : std::span(completions_).first(count)) {
     auto* operation = reinterpret_cast<FlowOperation*>(completion.id);

@@ -3,7 +3,8 @@
 //
 // A FlowQueue serves one completion queue, which then is for flows alone. It is a poller of the
 // runtime: completions are handed to the flows that wait for them, which the loop resumes in their
-// turn. A request that has completed by the time it is awaited does not suspend.
+// turn. A request that has completed by the time it is awaited does not suspend, but for one in
+// many: where every request completes at once, the loop would otherwise never have its turn.
 //
 // What cannot be posted (a full queue, a request that makes no sense, a queue pair that is not
 // connected) completes with local_qp_operation_error: such a flow had better count what it posts.
@@ -41,10 +42,7 @@ class [[nodiscard]] FlowOperation {
   bool begin();
 
   bool await_ready();
-  void await_suspend(std::coroutine_handle<> flow) {
-    waiter_.suspend(flow);
-    waits_ = true;
-  }
+  void await_suspend(std::coroutine_handle<> flow);
   WorkCompletion await_resume() { return completion_; }
 
  protected:
@@ -125,7 +123,10 @@ class FlowQueue final : public Poller {
   }
 
   // Hands completions to their flows; returns whether there were any.
-  bool poll() override;
+  bool poll() override {
+    at_once_ = 0;
+    return take();
+  }
 
   FlowSend send(QueuePair& qp, const Sge& piece) {
     return {*this, qp, {.opcode = Opcode::send}, piece};
@@ -172,10 +173,15 @@ class FlowQueue final : public Poller {
   FlowBatch post_all(QueuePair& qp, std::span<SendWork> works) { return {*this, qp, works}; }
 
  private:
+  friend class FlowOperation;
   static constexpr std::size_t completions_per_poll = 64;
+  static constexpr std::uint32_t most_at_once = 64;
+
+  bool take();
 
   Runtime& runtime_;
   CompletionQueue& queue_;
+  std::uint32_t at_once_ = 0;  // requests that completed when posted, since the loop's last turn
   std::array<WorkCompletion, completions_per_poll>
       completions_;  // clearing it costs more than a poll
 };

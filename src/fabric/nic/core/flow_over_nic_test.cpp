@@ -98,6 +98,27 @@ TEST(Flow, does_not_suspend_on_what_has_completed) {
   EXPECT_EQ(task.take(), WorkStatus::flushed);
 }
 
+TEST(Flow, lets_the_loop_have_its_turn_where_all_completes_at_once) {
+  FlowWorld world;
+  world.a.qp->fail();
+  int done = 0;
+  const auto flow = [&](FlowWorld& in) -> Task<void> {
+    for (; done < 1000; ++done) {
+      (void)co_await in.here.write(*in.a.qp, in.a.piece(0, 8), in.b.remote(0));
+    }
+  };
+  Task<void> task = flow(world);
+  EXPECT_FALSE(task.finished());
+  EXPECT_GT(done, 10);
+  int turns = 0;
+  while (!task.finished() && turns < 1000) {
+    world.loop.step();
+    ++turns;
+  }
+  EXPECT_TRUE(task.finished());
+  EXPECT_GE(turns, 10);
+}
+
 TEST(Flow, tells_what_could_not_be_posted) {
   FlowWorld world;
   world.a.qp->reset();
