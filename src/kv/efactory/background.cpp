@@ -155,7 +155,7 @@ void EfactoryServer::wake_tidy() {
 // Cleaning copies what lives, and must always find room for that: what puts may take is the rest.
 // While the log is compressed, what is put has to be copied too.
 std::uint64_t EfactoryServer::needed_for_copies() const {
-  return (cleaning_ ? to_copy_bytes_ : catalogue_->live_bytes()) +
+  return (copying_ ? to_copy_bytes_ : catalogue_->live_bytes()) +
          spare_segments * catalogue_->log().segment_bytes();
 }
 
@@ -289,6 +289,7 @@ Task<void> EfactoryServer::tidy() {
       used_after_clean_ =
           status.ok() ? catalogue_->log().usage().appended_bytes : catalogue_->live_bytes();
       full_ = false;
+      copying_ = false;
       cleaning_ = false;
       ++ended_;
       if (!status.ok()) {
@@ -309,6 +310,7 @@ Task<Status> EfactoryServer::clean() {
 
   // Compressing: what the pool holds now is scanned backwards; new versions go to it as ever.
   to_copy_bytes_ = catalogue_->live_bytes();
+  copying_ = true;
   compressing_ = true;
   log.begin_new_pool();
   std::vector<Segment> old;

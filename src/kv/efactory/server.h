@@ -115,6 +115,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
   bool cleaning_ = false;
+  bool copying_ = false;       // and what is to be copied is known
   bool growing_ = false;       // the index
   bool full_ = false;          // a put found no space
   std::uint64_t cleaned_ = 0;  // cleanings that came to their end
