@@ -304,7 +304,7 @@ void Catalogue::give_up(const Object& object) {
   log_->note_invalid(object);
   if (!background_.faults().planted(faults::give_up_in_memory)) {
     background_.flush(object.header_bytes());
-    marks_pending_ = true;
+    pending_marks_.push_back(object.offset());
   }
 }
 
@@ -312,12 +312,14 @@ void Catalogue::dismiss(const Object& object) {
   log_->note_invalid(object);
 }
 
-// While a cut could still take the mark, a value that has come is as good as any.
+// While a cut could still take its mark, a value that has come is as good as any.
 bool Catalogue::is_given_up(const Object& version, const Host& by) const {
   if (!version.invalid()) [[likely]] {
     return false;
   }
-  if (!marks_pending_ || !complete(version, by)) {
+  const bool is_settled =
+      std::ranges::find(pending_marks_, version.offset()) == pending_marks_.end();
+  if (is_settled || !complete(version, by)) {
     return true;
   }
   log_->note_valid(version);

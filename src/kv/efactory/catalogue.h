@@ -122,8 +122,8 @@ class Catalogue {
   // Gives up a version whose value did not come in time, for good once the caller has drained,
   // waited and called marks_settled.
   void give_up(const Object& object);
-  bool marks_pending() const { return marks_pending_; }
-  void marks_settled() { marks_pending_ = false; }
+  bool marks_pending() const { return !pending_marks_.empty(); }
+  void marks_settled() { pending_marks_.clear(); }
   // The same for one that nobody can write any more: its checksum tells it as well.
   void dismiss(const Object& object);
   std::deque<Awaited>& awaited() { return awaited_; }
@@ -212,9 +212,10 @@ class Catalogue {
   std::unique_ptr<Index> index_;
   std::deque<Awaited> awaited_;
   DataPool target_ = DataPool::current;
-  Ticket last_del_;              // of the newest tombstone
-  Ticket relied_on_;             // by the cleaner
-  bool marks_pending_ = false;   // versions were given up, and their marks are not persistent yet
+  Ticket last_del_;   // of the newest tombstone
+  Ticket relied_on_;  // by the cleaner
+  // Versions that were given up, and whose marks are not persistent yet.
+  std::vector<Offset> pending_marks_;
   std::size_t mark_ = 0;         // which place of an entry is the current pool's
   std::size_t which_ = 0;        // which place new versions get
   std::uint64_t sequence_ = 0;   // of the newest version
