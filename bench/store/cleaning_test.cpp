@@ -1,9 +1,8 @@
 #include "bench/store/cleaning.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
+#include "base/folder_testing.h"
 
 namespace remora::bench {
 namespace {
@@ -13,16 +12,14 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 class Cleaning : public testing::TestWithParam<bool> {};
 
 TEST_P(Cleaning, APoolTakesManyTimesItsSizeAndMemoryStaysFlat) {
-  std::string folder = (std::filesystem::temp_directory_path() / "remora-cleaning-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const TestFolder folder;
   CleaningOptions options;
   options.pool_bytes = 8 * mebibyte;
   options.step_bytes = 8 * mebibyte;
   options.value_bytes = 4096;
   options.bytes = 4 * options.step_bytes;
   options.on_disk = GetParam();
-  const Result<CleaningReport> report = run_cleaning(options, folder);
-  std::filesystem::remove_all(folder);
+  const Result<CleaningReport> report = run_cleaning(options, folder.path());
   ASSERT_TRUE(report.ok()) << report.status().message();
   ASSERT_EQ(report->steps.size(), 4u);
   const CleaningReport::Step& first = report->steps.front();
