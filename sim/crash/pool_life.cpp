@@ -33,7 +33,8 @@ void must(const Status& status) {
 
 }  // namespace
 
-PoolLife::PoolLife(SiteTable& sites) : memory_(pool_bytes, Platform{}, Random(0), &sites) {}
+PoolLife::PoolLife(SiteTable& sites, Shared& /*shared*/)
+    : memory_(pool_bytes, Platform{}, Random(0), &sites) {}
 
 void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults& faults,
                         const Expectation& expected, Random random) {

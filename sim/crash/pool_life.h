@@ -22,16 +22,14 @@ struct Expectation {
   std::vector<PoolState> states;
 };
 
-struct Broken {
-  std::string rule;
-  std::string explanation;
-};
-
 class PoolLife {
  public:
   inline static constexpr std::uint64_t pool_bytes = 256 << 10;
 
-  explicit PoolLife(SiteTable& sites);
+  using Expected = Expectation;
+  struct Shared {};
+
+  PoolLife(SiteTable& sites, Shared& shared);
 
   CrashMemory& memory() { return memory_; }
 
@@ -45,7 +43,7 @@ class PoolLife {
   // is the one and only that a later cut may leave.
   std::optional<Broken> recover();
   // Whether there is a pool to go on with.
-  bool has_pool() const { return pool_ != nullptr; }
+  bool goes_on() const { return pool_ != nullptr; }
   // One transaction, or something else that a program does.
   std::optional<Broken> step();
 

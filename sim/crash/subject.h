@@ -38,6 +38,12 @@ struct CrashRun {
   std::optional<Promise> hold_to = std::nullopt;
 };
 
+// Which promise was broken, and how.
+struct Broken {
+  std::string rule;
+  std::string explanation;
+};
+
 struct CrashViolation {
   std::uint64_t seed = 0;
   std::string platform;

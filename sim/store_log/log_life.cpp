@@ -15,7 +15,7 @@ namespace {
 
 const LogOptions options = {"sim", 0};
 
-BrokenLog unexpected(const char* what, const Status& status) {
+Broken unexpected(const char* what, const Status& status) {
   return {"usable", std::string(what) + " failed: " + std::string(status.message())};
 }
 
@@ -42,8 +42,8 @@ std::vector<T> candidates(const ChangingWord<T>& word, const CrashMemory& memory
 
 }  // namespace
 
-LogLife::LogLife(SiteTable& sites, std::uint64_t& next_number)
-    : next_number_(next_number), memory_(pool_bytes, Platform{}, Random(0), &sites) {}
+LogLife::LogLife(SiteTable& sites, Shared& shared)
+    : shared_(shared), memory_(pool_bytes, Platform{}, Random(0), &sites) {}
 
 void LogLife::power_on(ConstBytes image, const Platform& platform, const Faults& faults,
                        const ExpectedLog& expected, Random random) {
@@ -90,7 +90,7 @@ ExpectedLog LogLife::expectation() const {
   return expectation;
 }
 
-std::optional<BrokenLog> LogLife::create() {
+std::optional<Broken> LogLife::create() {
   expected_ = ExpectedLog{true, {}};
   Result<std::unique_ptr<Pool>> pool = Pool::create(*region_, {});
   if (!pool.ok()) {
@@ -107,10 +107,10 @@ std::optional<BrokenLog> LogLife::create() {
   return std::nullopt;
 }
 
-std::optional<BrokenLog> LogLife::recover() {
+std::optional<Broken> LogLife::recover() {
   Result<std::unique_ptr<Pool>> pool = Pool::open(*region_, "the pool");
   if (!pool.ok()) {
-    return expected_.may_be_absent ? std::optional<BrokenLog>()
+    return expected_.may_be_absent ? std::optional<Broken>()
                                    : unexpected("opening the pool", pool.status());
   }
   pool_ = std::move(pool).value();
@@ -121,7 +121,7 @@ std::optional<BrokenLog> LogLife::recover() {
       [&found](const kv::Object& object) { found.push_back(FoundObject::of(object)); });
   if (!log.ok()) {
     return expected_.may_be_absent && log.code() == Code::not_found
-               ? std::optional<BrokenLog>()
+               ? std::optional<Broken>()
                : unexpected("recovering the log", log.status());
   }
   if (auto wrong = contradiction(expected_, found)) {
@@ -134,14 +134,14 @@ std::optional<BrokenLog> LogLife::recover() {
   log_ = std::move(log).value();
   const std::uint64_t segments = pool_->usage().object_count - 1;
   if (segments != log_->usage().segments) {
-    return BrokenLog{"leaks nothing", "the pool has " + std::to_string(segments) +
-                                          " segments, the log " +
-                                          std::to_string(log_->usage().segments)};
+    return Broken{"leaks nothing", "the pool has " + std::to_string(segments) +
+                                       " segments, the log " +
+                                       std::to_string(log_->usage().segments)};
   }
   return std::nullopt;
 }
 
-std::optional<BrokenLog> LogLife::step() {
+std::optional<Broken> LogLife::step() {
   switch (random_.below(16)) {
     case 0:
     case 1:
@@ -163,13 +163,13 @@ std::optional<BrokenLog> LogLife::step() {
 }
 
 // The object is in the model before the log hears of it: a cut in between may leave it.
-std::optional<BrokenLog> LogLife::append() {
+std::optional<Broken> LogLife::append() {
   const bool to_next = next_ != nullptr && random_.chance(1, 2);
   ModelPool& pool = to_next ? *next_ : *current_;
   const LoggedObject* const before = any_object();
   const Link link{before == nullptr ? 0 : before->offset, random_.chance(1, 4)};
   LoggedObject& object =
-      pool.objects.emplace_back(LoggedObject::fresh(next_number_++, random_, link));
+      pool.objects.emplace_back(LoggedObject::fresh(shared_.next_number++, random_, link));
   const std::string key = object.key();
   const std::vector<std::byte> value = object.value();
   Result<kv::Placed> placed =
@@ -177,7 +177,7 @@ std::optional<BrokenLog> LogLife::append() {
                    random_.chance(1, 4) ? Reserve::may_use : Reserve::keep);
   if (!placed.ok()) {
     pool.objects.pop_back();
-    return placed.code() == Code::no_space ? std::optional<BrokenLog>()
+    return placed.code() == Code::no_space ? std::optional<Broken>()
                                            : unexpected("an append", placed.status());
   }
   object.offset = placed->offset;
@@ -203,7 +203,7 @@ LoggedObject* LogLife::any_object() {
 }
 
 // Durable is said only of a value that is persistent.
-std::optional<BrokenLog> LogLife::change_word() {
+std::optional<Broken> LogLife::change_word() {
   LoggedObject* const object = any_object();
   if (object == nullptr) {
     return std::nullopt;
@@ -233,20 +233,20 @@ std::optional<BrokenLog> LogLife::change_word() {
   return std::nullopt;
 }
 
-std::optional<BrokenLog> LogLife::clean() {
+std::optional<Broken> LogLife::clean() {
   if (next_ != nullptr) {
     return end_old_pool();
   }
   if (random_.chance(1, 2)) {
     Result<std::size_t> left = log_->free_dead(random_.below(12));
-    return left.ok() ? std::optional<BrokenLog>() : unexpected("freeing segments", left.status());
+    return left.ok() ? std::optional<Broken>() : unexpected("freeing segments", left.status());
   }
   log_->begin_new_pool();
   next_ = &pools_.emplace_back();
   return std::nullopt;
 }
 
-std::optional<BrokenLog> LogLife::end_old_pool() {
+std::optional<Broken> LogLife::end_old_pool() {
   if (random_.chance(1, 4)) {
     log_->keep_both_pools();
     next_->objects.splice(next_->objects.end(), current_->objects);
@@ -294,13 +294,13 @@ void LogLife::seal() {
 }
 
 // Somebody waits, or the group commit takes one of its two steps by itself.
-std::optional<BrokenLog> LogLife::commit_something() {
+std::optional<Broken> LogLife::commit_something() {
   if (memory_.platform().granularity == Granularity::page && random_.chance(1, 2)) {
     memory_.commit_running() ? memory_.finish_commit() : memory_.start_commit();
     return std::nullopt;
   }
   const Status status = pool_->wait(last_);
-  return status.ok() ? std::optional<BrokenLog>() : unexpected("waiting", status);
+  return status.ok() ? std::optional<Broken>() : unexpected("waiting", status);
 }
 
 }  // namespace remora

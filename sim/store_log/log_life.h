@@ -12,6 +12,7 @@
 #include "kv/log/log.h"
 #include "kv/log/log_testing.h"
 #include "pmem/pool.h"
+#include "sim/crash/subject.h"
 #include "sim/memory/crash_memory.h"
 #include "sim/memory/crash_region.h"
 #include "sim/store_log/log_model.h"
@@ -22,8 +23,12 @@ class LogLife {
  public:
   inline static constexpr std::uint64_t pool_bytes = 256 << 10;
 
-  // `next_number` is shared by all lives of a run: no two objects have the same.
-  LogLife(SiteTable& sites, std::uint64_t& next_number);
+  using Expected = ExpectedLog;
+  struct Shared {
+    std::uint64_t next_number = 1;  // no two objects have the same
+  };
+
+  LogLife(SiteTable& sites, Shared& shared);
 
   CrashMemory& memory() { return memory_; }
 
@@ -32,13 +37,13 @@ class LogLife {
                 const ExpectedLog& expected, Random random);
 
   // Makes pool and store anew, on an image that is all zero.
-  std::optional<BrokenLog> create();
+  std::optional<Broken> create();
   // Recovers the store and holds it against what was expected. What was found is then what is
   // there.
-  std::optional<BrokenLog> recover();
-  bool has_log() const { return log_ != nullptr; }
+  std::optional<Broken> recover();
+  bool goes_on() const { return log_ != nullptr; }
   // Something that an engine does.
-  std::optional<BrokenLog> step();
+  std::optional<Broken> step();
 
   // What a cut at this moment may leave.
   ExpectedLog expectation() const;
@@ -58,15 +63,15 @@ class LogLife {
   template <typename Visit>
   void for_each_ticket(const Visit& visit);
 
-  std::optional<BrokenLog> append();
-  std::optional<BrokenLog> change_word();
-  std::optional<BrokenLog> clean();
-  std::optional<BrokenLog> end_old_pool();
-  std::optional<BrokenLog> commit_something();
+  std::optional<Broken> append();
+  std::optional<Broken> change_word();
+  std::optional<Broken> clean();
+  std::optional<Broken> end_old_pool();
+  std::optional<Broken> commit_something();
   void seal();
   LoggedObject* any_object();
 
-  std::uint64_t& next_number_;
+  Shared& shared_;
   CrashMemory memory_;
   std::optional<CrashRegion> region_;
   std::unique_ptr<VirtualLoop> loop_;

@@ -27,11 +27,11 @@ std::uint64_t value_size(std::uint64_t number) {
   return random.below(kind < 14 ? 200 : kind < 19 ? 4000 : 30'000);
 }
 
-BrokenLog broken(const char* rule, std::uint64_t number, const std::string& what) {
+Broken broken(const char* rule, std::uint64_t number, const std::string& what) {
   return {rule, "object " + std::to_string(number) + " " + what};
 }
 
-std::optional<BrokenLog> differs(const ExpectedObject& expected, const FoundObject& found) {
+std::optional<Broken> differs(const ExpectedObject& expected, const FoundObject& found) {
   LoggedObject model;
   model.number = expected.number;
   model.kind = expected.kind;
@@ -120,8 +120,8 @@ LoggedObject FoundObject::as_logged() const {
   return object;
 }
 
-std::optional<BrokenLog> contradiction(const ExpectedLog& expected,
-                                       const std::vector<FoundObject>& found) {
+std::optional<Broken> contradiction(const ExpectedLog& expected,
+                                    const std::vector<FoundObject>& found) {
   std::map<std::uint64_t, const FoundObject*> by_number;
   for (const FoundObject& object : found) {
     if (!by_number.emplace(object.number, &object).second) {
@@ -149,7 +149,7 @@ std::optional<BrokenLog> contradiction(const ExpectedLog& expected,
     known += present;
   }
   if (known != found.size()) {
-    return BrokenLog{"dead stays dead", "objects were found that are dead or never were"};
+    return Broken{"dead stays dead", "objects were found that are dead or never were"};
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "kv/log/log.h"
 #include "pmem/region.h"
+#include "sim/crash/subject.h"
 
 namespace remora {
 
@@ -80,13 +81,8 @@ struct FoundObject {
   LoggedObject as_logged() const;
 };
 
-struct BrokenLog {
-  std::string rule;
-  std::string explanation;
-};
-
 // What of `found` contradicts what was expected, or nothing.
-std::optional<BrokenLog> contradiction(const ExpectedLog& expected,
-                                       const std::vector<FoundObject>& found);
+std::optional<Broken> contradiction(const ExpectedLog& expected,
+                                    const std::vector<FoundObject>& found);
 
 }  // namespace remora

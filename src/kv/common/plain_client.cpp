@@ -88,6 +88,29 @@ Task<Status> PlainClient::persist(rpc::CallSlot& slot, const PutReply& granted) 
   co_return reply.ok() ? Status() : reply.status();
 }
 
+Task<Status> PlainClient::put_client_active(ConstBytes key, ConstBytes value, Checksum checksum,
+                                            PutOptions options) {
+  REMORA_CO_TRY(check_put(key, value));
+  const Credit credit = co_await enter();
+  const Buffer buffer = co_await fill(value);
+  rpc::CallSlot slot = co_await caller().slot();
+
+  std::uint32_t sum = 0;
+  if (checksum == Checksum::by_client) {
+    host().charge_crc(value.size());
+    sum = object_format::client_checksum(key, value);
+  }
+  const Result<PutReply> granted = co_await ask_for_space(slot, key, value, sum);
+  if (!granted.ok()) {
+    co_return granted.status();
+  }
+  REMORA_CO_TRY(co_await write(buffer, value.size(), in_pool(granted->value_offset)));
+  if (options.durability == Durability::persistent) {
+    co_return co_await persist(slot, *granted);
+  }
+  co_return Status();
+}
+
 // --- Get ---
 
 Task<Status> PlainClient::read(const Buffer& buffer, std::size_t size_bytes,

@@ -63,6 +63,12 @@ class PlainClient : public StoreClient {
   // SEND-based RPC: the server makes this version persistent.
   Task<Status> persist(rpc::CallSlot& slot, const PutReply& granted);
 
+  // The whole of a client-active put: space, one-sided WRITE, and the server's promise only when it
+  // is asked for. Some engines have the client's checksum in the object.
+  enum class Checksum : std::uint8_t { none, by_client };
+  Task<Status> put_client_active(ConstBytes key, ConstBytes value, Checksum checksum,
+                                 PutOptions options);
+
   // --- Steps of a get.
   Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
   // SEND-based RPC: where the key's object is; offset 0 when there is none.

@@ -153,6 +153,26 @@ rpc::Reply PlainServer::grant(const Request& request, const Object& object) {
                                  object.offset(), object.sequence()});
 }
 
+rpc::Reply PlainServer::persist_if_intact(const Request& request, Log& log,
+                                          const Fault& not_flushed) const {
+  const std::optional<PersistRequest> ask = read_struct<PersistRequest>(request.bytes);
+  if (!ask) {
+    return nonsense(request);
+  }
+  const Result<Object> object = log.find(ask->object_offset);
+  if (!object.ok() || object->sequence() != ask->sequence) {
+    return rpc::Reply::failure(request.body, Code::not_found, "there is no such version");
+  }
+  host_.charge_crc(object->value().size());
+  if (!object->intact()) {
+    return rpc::Reply::failure(request.body, Code::timed_out, "the value did not arrive whole");
+  }
+  if (!host_.faults().planted(not_flushed)) {
+    host_.flush(object->value());
+  }
+  return {.ticket = host_.drain()};
+}
+
 Task<Status> PlainServer::persistent(Ticket ticket) {
   if (!host_.region().persistent(ticket)) {
     host_.region().request(ticket);

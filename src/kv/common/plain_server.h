@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kv/common/messages.h"
+#include "kv/log/log.h"
 #include "kv/log/object.h"
 #include "kv/store.h"
 #include "rpc/server.h"
@@ -78,6 +79,9 @@ class PlainServer : public StoreServer, protected rpc::Service {
   }
   // The place of an object that was granted, for the client to fill.
   static rpc::Reply grant(const Request& request, const Object& object);
+
+  // Makes the version that is asked for persistent, if its checksum says that it is whole.
+  rpc::Reply persist_if_intact(const Request& request, Log& log, const Fault& not_flushed) const;
 
   // The head of a put, and the key behind it; a failure when they are impossible.
   struct PutAsk {

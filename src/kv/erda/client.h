@@ -9,7 +9,9 @@ class ErdaClient final : public PlainClient {
  public:
   using PlainClient::PlainClient;
 
-  Task<Status> put(ConstBytes key, ConstBytes value, PutOptions options) override;
+  Task<Status> put(ConstBytes key, ConstBytes value, PutOptions options) override {
+    return put_client_active(key, value, Checksum::by_client, options);
+  }
   Task<Result<std::size_t>> get(ConstBytes key, Bytes value) override;
 
   // Gets that found the newest version torn, and took the one before.

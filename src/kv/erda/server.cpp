@@ -89,22 +89,7 @@ rpc::Reply ErdaServer::del(const Request& request) {
 }
 
 rpc::Reply ErdaServer::persist(const Request& request) {
-  const std::optional<PersistRequest> ask = read_struct<PersistRequest>(request.bytes);
-  if (!ask) {
-    return nonsense(request);
-  }
-  const Result<Object> object = log_->find(ask->object_offset);
-  if (!object.ok() || object->sequence() != ask->sequence) {
-    return rpc::Reply::failure(request.body, Code::not_found, "there is no such version");
-  }
-  host().charge_crc(object->value().size());
-  if (!object->intact()) {
-    return rpc::Reply::failure(request.body, Code::timed_out, "the value did not arrive whole");
-  }
-  if (!host().faults().planted(faults::persist_not_flushed)) {
-    host().flush(object->value());
-  }
-  return {.ticket = host().drain()};
+  return persist_if_intact(request, *log_, faults::persist_not_flushed);
 }
 
 rpc::Reply ErdaServer::scan(const Request& request) {
