@@ -97,6 +97,7 @@ Status StoreHost::start() {
     if (!opened.ok()) {
       return opened.status();
     }
+    (*opened)->wake(runtime_);
     rdma_ = std::move(opened).value();
   }
   kv::ServerOptions server = options_.server;

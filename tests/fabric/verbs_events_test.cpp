@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fabric/verbs/verbs_device.h"
+#include "runtime/poll_loop.h"
 #include "tests/fabric/contract.h"
 
 namespace remora::fabric::contract {
@@ -48,6 +50,57 @@ TEST_P(OnDevices, a_queue_armed_for_solicited_messages_ignores_others) {
   urgent.solicited = true;
   EXPECT_EQ(pair.status_of(urgent), WorkStatus::success);
   EXPECT_TRUE(world().run_until([&] { return queue.event_count() == 1; }));
+}
+
+class Bell final : public Timer {
+ public:
+  void expire() override {}
+};
+
+// Takes what came to a queue, and counts on somebody else to wake its loop.
+class Inbox final : public Poller {
+ public:
+  explicit Inbox(End& end) : end_(end) {}
+  bool poll() override {
+    const std::size_t before = end_.receives.size();
+    end_.poll();
+    return end_.receives.size() != before;
+  }
+  bool follows() const override { return true; }
+  bool wants_spin() const override { return false; }
+
+ private:
+  End& end_;
+};
+
+// The sender finds no receive and waits half a second, as it is told to. Meanwhile the receiver's
+// loop goes to sleep, and no timer is due for long.
+TEST_P(OnDevices, a_loop_that_sleeps_wakes_when_a_message_comes) {
+  constexpr std::uint64_t receiver_not_ready_ns = 491'520'000;
+  constexpr std::uint64_t patience_ns = 120'000'000'000;
+  PairOptions options;
+  options.far = world().connect_options();
+  options.far->rnr_delay_ns = receiver_not_ready_ns;
+  Pair pair(world(), options);
+  PollLoop loop({.spin_turns = 0});
+  dynamic_cast<verbs::VerbsDevice&>(world().far()).wake(loop);
+  Inbox inbox(pair.far);
+  loop.add_poller(inbox);
+  for (std::size_t round = 1; round <= 3; ++round) {
+    pair.post(pair.send(round, 0, 8));
+    (void)loop.run_for(receiver_not_ready_ns / 5);
+    pair.post_receive(round, 0, 64);
+    const std::uint64_t parks = loop.parks();
+    const std::uint64_t end_ns = loop.after(patience_ns);
+    Bell bell;
+    loop.arm(bell, end_ns);
+    while (pair.far.receives.size() < round && loop.now_ns() < end_ns) {
+      loop.turn();
+    }
+    EXPECT_EQ(pair.far.receives.size(), round) << "the loop slept until the bell rang";
+    EXPECT_GT(loop.parks(), parks);
+    pair.wait_sends(round);
+  }
 }
 
 TEST_P(OnDevices, pieces_are_gathered_and_scattered) {

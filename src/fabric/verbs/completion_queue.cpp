@@ -1,12 +1,11 @@
 #include "fabric/verbs/completion_queue.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
 #include "fabric/verbs/context.h"
+#include "fabric/verbs/event_channel.h"
 #include "fabric/verbs/queue_pair.h"
 #include "fabric/verbs/work_ring.h"
 
@@ -26,30 +25,21 @@ Result<std::unique_ptr<CompletionQueue>> Completions::create(Context& context,
                                               std::to_string(most) + " completions");
   }
   std::unique_ptr<Completions> made(new Completions(context));
-  made->channel_ = ibv_create_comp_channel(context.device());
-  if (made->channel_ == nullptr) {
-    return os_failure("cannot make a channel for completion events", errno);
-  }
-  const int descriptor = made->channel_->fd;
-  if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) {
-    return os_failure("cannot set the channel for completion events", errno);
-  }
   const auto entries = static_cast<int>(std::min(capacity + extra_completions, most));
-  made->queue_ = ibv_create_cq(context.device(), entries, made.get(), made->channel_, 0);
+  made->queue_ = ibv_create_cq(context.device(), entries, made.get(), context.events().get(), 0);
   if (made->queue_ == nullptr) {
     return os_failure("cannot make a completion queue", errno);
   }
+  context.events().add(*made);
   return std::unique_ptr<CompletionQueue>(std::move(made));
 }
 
 Completions::~Completions() {
   if (queue_ != nullptr) {
     context_.take_events();
-    (void)event_count();  // acknowledges what has come, which destroying waits for
+    context_.events().take();  // acknowledges what has come, which destroying waits for
+    context_.events().remove(*this);
     ibv_destroy_cq(queue_);
-  }
-  if (channel_ != nullptr) {
-    ibv_destroy_comp_channel(channel_);
   }
 }
 
@@ -87,17 +77,20 @@ std::size_t Completions::translate(std::span<const ibv_wc> from, std::span<WorkC
 }
 
 void Completions::arm(bool solicited_only) {
-  (void)event_count();
-  (void)ibv_req_notify_cq(queue_, solicited_only ? 1 : 0);
+  context_.events().take();
+  armed_ = ibv_req_notify_cq(queue_, solicited_only ? 1 : 0) == 0 && !solicited_only;
+}
+
+bool Completions::arm_wake() {
+  if (armed_) {
+    return false;
+  }
+  armed_ = ibv_req_notify_cq(queue_, 0) == 0;
+  return true;
 }
 
 std::uint64_t Completions::event_count() const {
-  ibv_cq* queue = nullptr;
-  void* owner = nullptr;
-  while (ibv_get_cq_event(channel_, &queue, &owner) == 0) {
-    ibv_ack_cq_events(queue, 1);
-    ++events_;
-  }
+  context_.events().take();
   return events_;
 }
 

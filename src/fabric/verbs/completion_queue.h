@@ -1,4 +1,4 @@
-// Completions: the completion queue of a verbs device, with a channel for its events.
+// Completions: the completion queue of a verbs device. Its events come by the device's channel.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -27,8 +27,13 @@ class Completions final : public CompletionQueue {
 
   ibv_cq* queue() const { return queue_; }
   void set_overrun() { overrun_ = true; }
-  // Readable when an event has come that was armed for.
-  int descriptor() const { return channel_->fd; }
+  // An event of this queue has come by the channel.
+  void note_event() {
+    ++events_;
+    armed_ = false;
+  }
+  // Asks for an event at the next completion, whichever; returns false when that was done already.
+  bool arm_wake();
 
  private:
   explicit Completions(Context& context) : context_(context) {}
@@ -37,9 +42,9 @@ class Completions final : public CompletionQueue {
   static constexpr int polled_at_once = 32;
 
   Context& context_;
-  ibv_comp_channel* channel_ = nullptr;
   ibv_cq* queue_ = nullptr;
-  mutable std::uint64_t events_ = 0;
+  std::uint64_t events_ = 0;
+  bool armed_ = false;  // for every completion, and no event has come since
   bool overrun_ = false;
 };
 

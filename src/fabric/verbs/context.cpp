@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fabric/verbs/completion_queue.h"
+#include "fabric/verbs/event_channel.h"
 #include "fabric/verbs/port_counters.h"
 #include "fabric/verbs/queue_pair.h"
 #include "fabric/verbs/rxe_ring.h"
@@ -50,6 +51,11 @@ std::uint32_t positive(int value) {
 
 }  // namespace
 
+Context::Context(OpenContext device, const VerbsOptions& options)
+    : device_(std::move(device)), options_(options) {}
+
+Context::~Context() = default;
+
 Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
   Result<OpenContext> device = open_device(options.device);
   if (!device.ok()) {
@@ -64,6 +70,12 @@ Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
   if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) {
     return os_failure("cannot set the device's event descriptor", errno);
   }
+  Result<std::unique_ptr<EventChannel>> events =
+      EventChannel::create(context->device(), &context->queue_pairs_);
+  if (!events.ok()) {
+    return events.status();
+  }
+  context->events_ = std::move(events).value();
   return context;
 }
 
@@ -219,11 +231,13 @@ std::optional<Context::Place> Context::add(Qp& qp) {
     free = slots_.end() - 1;
   }
   free->qp = &qp;
+  ++queue_pairs_;
   return Place{static_cast<std::uint16_t>(free - slots_.begin()), free->generation};
 }
 
 void Context::remove(std::uint16_t slot) {
   slots_[slot].qp = nullptr;
+  --queue_pairs_;
   renew(slot);
 }
 

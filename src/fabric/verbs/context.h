@@ -19,11 +19,13 @@
 namespace remora::fabric::verbs {
 
 class Completions;
+class EventChannel;
 class Qp;
 
 class Context {
  public:
   static Result<std::unique_ptr<Context>> open(const VerbsOptions& options);
+  ~Context();
 
   ibv_context* device() const { return device_.get(); }
   const DeviceAttributes& attributes() const { return attributes_; }
@@ -64,6 +66,9 @@ class Context {
   void violated(const Gid& peer);
   bool is_refused(const Gid& peer) const;
 
+  // Events of all its completion queues.
+  EventChannel& events() { return *events_; }
+
   // Takes what the device told on its own account: queues that overran.
   void take_events();
 
@@ -73,8 +78,7 @@ class Context {
     std::uint16_t generation = 0;
   };
 
-  Context(OpenContext device, const VerbsOptions& options)
-      : device_(std::move(device)), options_(options) {}
+  Context(OpenContext device, const VerbsOptions& options);
   Status look();
   Status look_for_gid();
   std::uint32_t largest_inline() const;
@@ -82,6 +86,7 @@ class Context {
 
   OpenContext device_;
   const VerbsOptions options_;
+  std::unique_ptr<EventChannel> events_;
   ibv_port_attr port_ = {};
   GidEntry gid_;
   MethodFacts facts_;
@@ -89,6 +94,7 @@ class Context {
   DeviceAttributes attributes_;
   bool pages_on_demand_ = false;
   std::vector<Slot> slots_;
+  std::size_t queue_pairs_ = 0;
   std::map<Gid, std::uint32_t> violations_;
   std::uint64_t violation_count_ = 0;
   std::uint64_t requests_ = 0;

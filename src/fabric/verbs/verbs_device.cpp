@@ -5,6 +5,7 @@
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/context.h"
 #include "fabric/verbs/domain.h"
+#include "fabric/verbs/event_channel.h"
 #include "fabric/verbs/queue_pair.h"
 
 namespace remora::fabric::verbs {
@@ -55,6 +56,10 @@ std::unique_ptr<ProtectionDomain> VerbsDevice::create_domain() {
 Result<std::unique_ptr<CompletionQueue>> VerbsDevice::create_completion_queue(
     std::uint32_t capacity) {
   return Completions::create(*context_, capacity);
+}
+
+void VerbsDevice::wake(Runtime& loop) {
+  loop.add_poller(context_->events());
 }
 
 void VerbsDevice::fall_silent() {

@@ -20,6 +20,7 @@
 
 #include "fabric/device.h"
 #include "fabric/verbs/methods.h"
+#include "runtime/runtime.h"
 
 namespace remora::fabric::verbs {
 
@@ -51,6 +52,10 @@ class VerbsDevice final : public Device {
   DeviceCounters counters() const override;
   std::unique_ptr<ProtectionDomain> create_domain() override;
   Result<std::unique_ptr<CompletionQueue>> create_completion_queue(std::uint32_t capacity) override;
+
+  // From now on this loop, when it sleeps, wakes when there are completions in any of the device's
+  // queues. Without that, whoever waits for completions must keep polling.
+  void wake(Runtime& loop);
 
   // Every queue pair goes to reset: to its peers this side is mute from now on.
   void fall_silent();
