@@ -112,8 +112,7 @@ boot() {
     if ! kill -0 "$qemu" 2> /dev/null || ((SECONDS > until)); then
       cat "$folder/qemu.log" >&2
       tail -n 20 "$folder/console" >&2 2> /dev/null || true
-      say "the guest in $folder does not come up within $boot_patience s; see above"
-      exit 124
+      lacking "the guest in $folder does not come up, or not within $boot_patience s; see above"
     fi
     sleep 0.05
   done
