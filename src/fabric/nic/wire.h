@@ -30,6 +30,7 @@ struct LinkTraits {
   std::uint32_t mtu_bytes = 0;
   bool lossless = false;
   std::uint32_t window_packets = 0;
+  bool gathers = false;
 };
 
 // The NIC's side.
@@ -69,11 +70,14 @@ class Wire {
   // included, on wires that lose what finds no room at the receiver; fewer after a loss. 0: this
   // wire has no such bound.
   virtual std::uint32_t window_packets() const { return 0; }
-  // The three of one link. On a wire whose links are not alike, the functions above tell what holds
+  // Packets of one turn to one peer leave together, which costs no more than one of them does: what
+  // can wait a moment for company should.
+  virtual bool gathers() const { return false; }
+  // The four of one link. On a wire whose links are not alike, the functions above tell what holds
   // for all of them.
   virtual LinkTraits traits(LinkId link) const {
     (void)link;
-    return {mtu_bytes(), lossless(), window_packets()};
+    return {mtu_bytes(), lossless(), window_packets(), gathers()};
   }
 
   // The link to a peer, or nothing when this wire cannot reach it now.

@@ -114,6 +114,9 @@ bool NicCore::poll() {
   engine_.turn_ns = 0;
   active_.take_all(awaiting_);
   expected_first_ = expected_behind_ = 0;
+  while (!waiting_.empty()) {
+    serve(waiting_.pop_front());
+  }
   const std::size_t received = engine_.wire.poll(*this, limits::packets_per_turn);
   serve_active();
   if (!notices_.empty()) [[unlikely]] {
@@ -141,16 +144,25 @@ void NicCore::serve_active() {
   batch.take_all(active_);
   while (!batch.empty()) {
     Qp& qp = batch.pop_front();
-    const bool left = qp.serve();
-    if (qp.awaits_persistence()) {
-      qp.unlink();
-      awaiting_.push_back(qp);
-    } else if (left) {
-      activate(qp);
+    if (qp.waits_for_company()) {
+      waiting_.push_back(qp);
+      engine_.runtime.soon(engine_.kick);  // not this turn, the next
+    } else {
+      serve(qp);
     }
   }
   if (!awaiting_.empty() && !persistence_.armed()) {
     engine_.runtime.arm(persistence_, engine_.now_ns() + limits::persistence_poll_ns);
+  }
+}
+
+void NicCore::serve(Qp& qp) {
+  const bool left = qp.serve();
+  if (qp.awaits_persistence()) {
+    qp.unlink();
+    awaiting_.push_back(qp);
+  } else if (left) {
+    activate(qp);
   }
 }
 

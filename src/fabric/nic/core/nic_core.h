@@ -49,7 +49,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   int wake_fd() const override { return engine_.wire.wake_fd(); }
   bool wants_spin() const override { return engine_.wire.wants_spin(); }
   bool arm_wake() override {
-    return active_.empty() && notices_.empty() && engine_.wire.arm_wake();
+    return active_.empty() && waiting_.empty() && notices_.empty() && engine_.wire.arm_wake();
   }
 
  private:
@@ -69,6 +69,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   void receive_notice(LinkId from, const Packet& packet);
   bool try_notice(const Notice& notice);
   void serve_active();
+  void serve(Qp& qp);
   void send_notices();
   void fail_overrun();
   void cut_off_offenders();
@@ -78,6 +79,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   const std::uint32_t violation_limit_;
   Table<Qp, limits::queue_pair_index_bits, 24> queue_pairs_;
   IntrusiveList<Qp> active_;
+  IntrusiveList<Qp> waiting_;    // for company, until the next turn
   IntrusiveList<Qp> awaiting_;   // for the medium
   Engine::Kick persistence_;     // while a FLUSH waits for it
   std::vector<Notice> notices_;  // that found no room on the wire

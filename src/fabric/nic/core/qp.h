@@ -46,6 +46,12 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   void handle(LinkId from, const Packet& packet, ConstBytes payload);
   // Sends what there is to send; true if some is left for want of room.
   bool serve();
+  // Whether what it has to send gains by leaving in the next turn, with what may be posted until
+  // then.
+  bool waits_for_company() const {
+    return connection_.traits.gathers && responder_.owes_for_message_alone() &&
+           !requester_.may_send();
+  }
   bool awaits_persistence() const { return responder_.awaits_persistence(); }
 
   bool is_linked(LinkId link) const { return is_connected() && connection_.link == link; }

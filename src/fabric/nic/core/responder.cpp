@@ -45,7 +45,7 @@ void Responder::start(PacketSequence first) {
   message_ = Message::none;
   owed_ = Owed::nothing;
   reason_ = 0;
-  asked_again_ = failed_ = waiting_ = false;
+  asked_again_ = failed_ = waiting_ = delivered_ = false;
   resources_.assign(connection_.options.reads_in_flight, Resource{});
   remembered_ = owed_resources_ = 0;
   running_ = true;
@@ -208,6 +208,7 @@ void Responder::finish_message(const Packet& packet, Opcode opcode) {
                                          .qp = connection_.number},
                                         packet.solicited);
   queue_.pop();
+  delivered_ = true;
 }
 
 void Responder::fail_receive(WorkStatus status, std::uint8_t reason) {

@@ -39,6 +39,12 @@ class Responder {
   // Whether there is something for it to send.
   bool owes() const { return owed_ != Owed::nothing || owed_resources_ != 0; }
 
+  // Whether that is no more than the acknowledgement of a message, which its receiver is going to
+  // see in this turn: an answer may leave soon.
+  bool owes_for_message_alone() const {
+    return delivered_ && owed_ == Owed::acknowledge && owed_resources_ == 0;
+  }
+
   bool failed() const { return failed_; }
   // Whether the failure was a key, bound or right that the peer does not have.
   bool was_violated() const { return failed_ && reason_ == syndrome_nak_access; }
@@ -117,6 +123,7 @@ class Responder {
   RemoteKey write_key_ = 0;
 
   Owed owed_ = Owed::nothing;
+  bool delivered_ = false;    // a message, since something was last acknowledged
   std::uint8_t reason_ = 0;   // of the failure, as a syndrome
   bool asked_again_ = false;  // a NAK for expected_ went out, or is owed
   bool failed_ = false;

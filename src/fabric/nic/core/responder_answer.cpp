@@ -389,6 +389,7 @@ bool Responder::send_owed() {
   engine_.counters.naks_sent += owed_ == Owed::sequence || owed_ == Owed::reason ? 1 : 0;
   engine_.counters.rnr_naks_sent += owed_ == Owed::receive ? 1 : 0;
   owed_ = Owed::nothing;
+  delivered_ = false;
   return false;
 }
 

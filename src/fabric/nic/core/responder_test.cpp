@@ -29,6 +29,57 @@ constexpr Opcode remote_opcodes[] = {Opcode::write,     Opcode::read,         Op
 class EveryWire : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Responder, EveryWire, testing::Bool());
 
+// Answers each message as soon as it sees it, as a server does.
+class Answering final : public Poller {
+ public:
+  explicit Answering(Side& side) : side_(side), piece_(side.piece(0, 64)) {}
+  bool poll() override {
+    const std::size_t count = side_.received().size();
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_TRUE(side_.send({.opcode = Opcode::send, .pieces = std::span(&piece_, 1)}).ok());
+    }
+    return count != 0;
+  }
+
+ private:
+  Side& side_;
+  const Sge piece_;
+};
+
+std::vector<PacketOpcode> answers_to_a_message(bool gathers, bool is_answered) {
+  TwoNics nics({.gathers = gathers});
+  const Sge piece = nics.a.piece(0, 8);
+  EXPECT_TRUE(nics.a.receive(1, {nics.a.piece(64, 64)}).ok());
+  EXPECT_TRUE(nics.b.receive(1, {nics.b.piece(64, 64)}).ok());
+  Answering answering(nics.b);
+  if (is_answered) {
+    nics.loop.add_poller(answering);
+  }
+  nics.b.wire.hold();
+  EXPECT_TRUE(nics.a.send({.opcode = Opcode::send, .pieces = std::span(&piece, 1)}).ok());
+  nics.run(1000);
+  std::vector<PacketOpcode> packets;
+  for (std::size_t i = 0; i < nics.b.wire.held(); ++i) {
+    packets.push_back(nics.b.wire.peek_held(i).opcode);
+  }
+  nics.b.wire.release();
+  nics.run();
+  EXPECT_EQ(nics.a.sent().size(), 1U);
+  EXPECT_EQ(nics.a.received().size(), is_answered ? 1U : 0U);
+  return packets;
+}
+
+// Behind the answer, which is no shorter, it costs no call of its own.
+TEST(Responder, acknowledges_a_message_behind_its_answer_where_packets_leave_together) {
+  using enum PacketOpcode;
+  EXPECT_EQ(answers_to_a_message(true, true), (std::vector{send_only, acknowledge}));
+  EXPECT_EQ(answers_to_a_message(false, true), (std::vector{acknowledge, send_only}));
+}
+
+TEST(Responder, waits_for_an_answer_no_longer_than_a_turn) {
+  EXPECT_EQ(answers_to_a_message(true, false), std::vector{PacketOpcode::acknowledge});
+}
+
 TEST_P(EveryWire, refuses_a_wrong_key) {
   for (const Opcode opcode : remote_opcodes) {
     TwoNics nics({.lossless = GetParam()});

@@ -23,11 +23,12 @@ class TestWire final : public Wire {
   using Choose = std::function<Fate(const Packet&)>;
 
   TestWire(Runtime& runtime, std::uint8_t id, std::uint32_t mtu_bytes, bool lossless,
-           std::uint32_t window_packets = 0)
+           std::uint32_t window_packets = 0, bool gathers = false)
       : runtime_(runtime),
         mtu_bytes_(mtu_bytes),
         lossless_(lossless),
         window_packets_(window_packets),
+        gathers_(gathers),
         arrival_(*this) {
     gid_[15] = id;
   }
@@ -89,6 +90,7 @@ class TestWire final : public Wire {
   std::uint32_t mtu_bytes() const override { return mtu_bytes_; }
   bool lossless() const override { return lossless_; }
   std::uint32_t window_packets() const override { return window_packets_; }
+  bool gathers() const override { return gathers_; }
   std::optional<LinkId> link_to(const Gid& peer) const override {
     return up_ && peer_ != nullptr && peer == peer_->gid_ ? std::optional<LinkId>(link)
                                                           : std::nullopt;
@@ -164,6 +166,7 @@ class TestWire final : public Wire {
   const std::uint32_t mtu_bytes_;
   const bool lossless_;
   const std::uint32_t window_packets_;
+  const bool gathers_;
   TestWire* peer_ = nullptr;
   Choose choose_;
   std::size_t credits_ = 1'000'000;
