@@ -32,6 +32,9 @@ class CommitWatch final : private Poller {
     }
   }
 
+  // Whether the end of every commit wakes the loop.
+  bool is_told() const { return is_told_; }
+
   // Asks for a commit of the ticket and ends when it is persistent, or with the region's failure.
   // `look_ns` is the pause before the first look where nobody tells, and doubles up to
   // `longest_ns`.

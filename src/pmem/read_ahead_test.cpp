@@ -1,8 +1,15 @@
 #include "pmem/read_ahead.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
+
+#include "base/folder_testing.h"
 
 namespace remora {
 namespace {
@@ -12,6 +19,36 @@ TEST(ReadAhead, ChangesNothingOfMemoryWithNoFileBehindIt) {
   read_ahead(ConstBytes(bytes).subspan(5, 2 * page_bytes));
   read_ahead({});
   EXPECT_EQ(bytes, std::vector<std::byte>(3 * page_bytes, std::byte{7}));
+}
+
+// A file that is larger than what the kernel fetches of one call, mapped as pools are.
+TEST(ReadAhead, FetchesAllOfALargeRange) {
+  constexpr std::size_t size = 24 << 20;
+  const TestFolder folder;
+  const std::string path = folder.path() / "large";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0);
+  const std::vector<std::byte> content(size, std::byte{1});
+  ASSERT_EQ(::pwrite(file, content.data(), size, 0), static_cast<ssize_t>(size));
+  ASSERT_EQ(::fdatasync(file), 0);
+  ASSERT_EQ(::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), 0);
+  void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  ASSERT_EQ(::madvise(mapped, size, MADV_RANDOM), 0);
+  read_ahead(ConstBytes(static_cast<std::byte*>(mapped), size));
+  std::vector<unsigned char> resident(size / page_bytes);
+  std::ptrdiff_t missing = 0;
+  for (int looks = 0; looks < 3000; ++looks) {
+    ASSERT_EQ(::mincore(mapped, size, resident.data()), 0);
+    missing = std::ranges::count_if(resident, [](unsigned char page) { return (page & 1) == 0; });
+    if (missing == 0) {
+      break;
+    }
+    ::usleep(10'000);
+  }
+  EXPECT_EQ(missing, 0);
+  ::munmap(mapped, size);
+  ::close(file);
 }
 
 }  // namespace

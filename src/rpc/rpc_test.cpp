@@ -9,6 +9,7 @@
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
 #include "pmem/open_region.h"
+#include "pmem/pmem_testing.h"
 #include "rpc/caller.h"
 #include "rpc/server.h"
 #include "runtime/virtual_loop.h"
@@ -35,6 +36,9 @@ class Backwards final : public Service {
       late_call = call;
       return {.later = true};
     }
+    if (text == "persist") {
+      return {.ticket = pages->drain()};
+    }
     std::copy(request.rbegin(), request.rend(), body.begin());
     return {.size_bytes = static_cast<std::uint32_t>(request.size())};
   }
@@ -47,9 +51,13 @@ class Backwards final : public Service {
     return true;
   }
 
+  bool may_wait() override { return waits; }
+
   SessionId last = 0;
   std::uint32_t late_call = 0;
   int gone = 0;
+  Region* pages = nullptr;
+  bool waits = false;
 };
 
 struct Machine {
@@ -177,6 +185,69 @@ TEST_F(RpcTest, charges_the_core_and_answers_when_it_has_spent_that) {
   EXPECT_GE(loop_.now_ns() - start_ns, 70'000u);
   EXPECT_EQ(loop_.block_on(std::move(second)), "dc");
   EXPECT_GE(loop_.now_ns() - start_ns, 140'000u);
+}
+
+// Where replies wait for commits, and their ends are told of.
+class RpcCommitTest : public RpcTest {
+ protected:
+  RpcCommitTest() {
+    service_.pages = &pages_;
+    caller_.reset();
+    server_ =
+        Server::create(Host(loop_, far_.nic, &pages_), service_, {.told_of_commits = true}).value();
+    caller_ = connected();
+  }
+  // So many calls at a time, each of which waits for a commit.
+  void persist(int calls) {
+    std::vector<Task<std::string>> all;
+    for (int i = 0; i < calls; ++i) {
+      all.push_back(say(*caller_, "persist"));
+    }
+    for (Task<std::string>& call : all) {
+      EXPECT_EQ(loop_.block_on(std::move(call)), "");
+    }
+  }
+
+  FakeRegion pages_{1 << 20, Granularity::page};
+};
+
+TEST_F(RpcCommitTest, the_loop_makes_a_commit_that_nobody_else_would_notice) {
+  service_.waits = true;
+  persist(1);
+  EXPECT_EQ(pages_.commits(), 1u);
+  EXPECT_EQ(pages_.blocked(), 1u);
+}
+
+TEST_F(RpcCommitTest, others_make_a_commit_that_somebody_would_notice) {
+  pages_.commit_when_asked();
+  persist(1);
+  EXPECT_EQ(pages_.commits(), 1u);
+  EXPECT_EQ(pages_.blocked(), 0u);
+}
+
+TEST_F(RpcCommitTest, those_who_ask_again_and_again_share_their_commits) {
+  std::vector<Task<std::string>> first;
+  for (int i = 0; i < 8; ++i) {
+    first.push_back(say(*caller_, "persist"));
+  }
+  (void)loop_.run_for(50'000);
+  pages_.commit();  // takes long enough for all to come
+  for (Task<std::string>& call : first) {
+    EXPECT_EQ(loop_.block_on(std::move(call)), "");
+  }
+  pages_.commit_when_asked();
+  const std::uint64_t before = pages_.commits();
+  for (int i = 0; i < 5; ++i) {
+    persist(8);
+  }
+  EXPECT_EQ(pages_.commits(), before + 5);
+}
+
+TEST_F(RpcCommitTest, a_failed_commit_ends_who_waits_for_it) {
+  service_.waits = true;
+  pages_.fail();
+  EXPECT_NE(loop_.block_on(say(*caller_, "persist")), "");
+  EXPECT_EQ(service_.gone, 1);
 }
 
 }  // namespace

@@ -159,9 +159,14 @@ bool Server::let_go() {
 
 bool Server::poll() {
   bool worked = take_sent();
+  was_noticed_ = false;
   worked |= take_requests();
+  if (waited_ns_ != 0) {
+    gather_.looked(was_noticed_, std::exchange(waited_ns_, 0));
+  }
   if (!waiting_.empty()) {
     worked |= send_waiting();
+    worked |= uncommitted_ != 0 && commit_waiting();
   }
   if (leaving_ != 0) [[unlikely]] {
     worked |= let_go();
@@ -232,6 +237,7 @@ void Server::handle(Client& client, const WorkCompletion& completion) {
   if (client.state != State::connected) {
     return;
   }
+  was_noticed_ |= !answer.patient && answer.ticket.commit == 0;
   if (answer.later) {
     client.unused |= std::uint64_t{1} << buffer;
   } else {
@@ -283,10 +289,13 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
     send(client, buffer, size);
     return;
   }
+  waiting_.push_back({client.session.id, buffer, size, reply.ticket, due_ns});
+  if (!is_persistent && options_.told_of_commits) {
+    return;  // commit_waiting asks
+  }
   if (!is_persistent) {
     host_.region().request(reply.ticket);
   }
-  waiting_.push_back({client.session.id, buffer, size, reply.ticket, due_ns});
   if (!kick_.armed()) {  // else the next poll finds out when the next one is due
     host_.runtime().arm(kick_, is_persistent ? due_ns : host_.runtime().after(look_ns));
   }
@@ -296,7 +305,9 @@ bool Server::send_waiting() {
   const std::uint64_t now_ns = host_.now_ns();
   std::uint64_t next_ns = never_ns;
   std::size_t kept = 0;
+  std::size_t committed = 0;
   const std::size_t count = waiting_.size();
+  uncommitted_ = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Waiting waiting = waiting_[i];
     Client* client = find(waiting.session);
@@ -306,11 +317,17 @@ bool Server::send_waiting() {
     const bool is_persistent =
         waiting.ticket.commit == 0 || host_.region().persistent(waiting.ticket);
     if (is_persistent && waiting.due_ns <= now_ns) {
+      committed += waiting.ticket.commit != 0 ? 1 : 0;
       send(*client, waiting.buffer, waiting.size_bytes);
     } else if (!is_persistent && !host_.region().failure().ok()) {
       drop(*client);  // it never will be; the client must not believe otherwise
     } else {
-      next_ns = std::min(next_ns, is_persistent ? waiting.due_ns : now_ns + look_ns);
+      if (is_persistent || !options_.told_of_commits) {
+        next_ns = std::min(next_ns, is_persistent ? waiting.due_ns : now_ns + look_ns);
+      } else {
+        ++uncommitted_;
+        newest_.commit = std::max(newest_.commit, waiting.ticket.commit);
+      }
       waiting_[kept++] = waiting;
     }
   }
@@ -318,7 +335,34 @@ bool Server::send_waiting() {
   if (next_ns != never_ns) {
     host_.runtime().arm(kick_, next_ns);
   }
+  if (committed != 0) {
+    gather_.ended(committed, uncommitted_, now_ns);
+  }
   return kept != count;
+}
+
+// Asks for the commit that replies wait for, unless one is under way: theirs is the next.
+bool Server::commit_waiting() {
+  Region& region = host_.region();
+  if (!region.persistent(asked_)) {
+    return false;
+  }
+  const std::uint64_t now_ns = host_.now_ns();
+  if (!gather_.is_time(uncommitted_, now_ns)) {
+    if (!kick_.armed()) {
+      host_.runtime().arm(kick_, gather_.latest_ns());
+    }
+    return false;
+  }
+  if (service_.may_wait() && gather_.is_unnoticed()) {
+    (void)region.wait(newest_);  // the region remembers a failure
+    waited_ns_ = std::max<std::uint64_t>(host_.now_ns() - now_ns, 1);
+    host_.runtime().soon(kick_);
+    return true;
+  }
+  asked_ = newest_;
+  region.request(asked_);
+  return true;
 }
 
 void Server::send(Client& client, std::uint32_t buffer, std::uint32_t size_bytes) {

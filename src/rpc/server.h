@@ -19,6 +19,7 @@
 
 #include "fabric/device.h"
 #include "host/host.h"
+#include "rpc/commit_gather.h"
 #include "rpc/message.h"
 #include "runtime/poller.h"
 
@@ -35,6 +36,9 @@ struct ServerOptions {
   std::uint32_t request_bytes = 2048;
   std::uint32_t reply_bytes = 4096;
   std::uint32_t notices = 4;  // for each client, on their way
+  // Whether the end of a commit wakes the loop (host/commit_watch.h): then nobody has to look for
+  // it, the loop may sleep meanwhile, and replies share their commits (rpc/commit_gather.h).
+  bool told_of_commits = false;
   fabric::ConnectOptions connect = {};
 };
 
@@ -44,6 +48,8 @@ struct Reply {
   std::uint32_t size_bytes = 0;  // of the body
   Ticket ticket = {};
   bool later = false;  // not now: the service calls Server::answer when it is time
+  // Who asked will wait for a commit next, and does not mind if one that is under way delays this.
+  bool patient = false;
 
   static Reply failure(Bytes body, Code code, std::string_view message);
 };
@@ -73,6 +79,8 @@ class Service {
   // true, which is asked again until then.
   virtual Status joined(const Session&) { return {}; }
   virtual bool left(const Session&) { return true; }
+  // Whether the loop may wait for a commit, as far as it serves others than this server's clients.
+  virtual bool may_wait() { return false; }
 };
 
 class Server final : private Poller {
@@ -136,7 +144,7 @@ class Server final : private Poller {
   Server(const Host& host, Service& service, const ServerOptions& options);
 
   bool poll() override;
-  bool arm_wake() override { return waiting_.empty() && leaving_ == 0; }
+  bool arm_wake() override { return leaving_ == 0 && (waiting_.empty() || is_to_be_told()); }
   // Requests come by completions, which the device's poller makes.
   bool follows() const override { return true; }
   bool wants_spin() const override { return false; }
@@ -145,6 +153,11 @@ class Server final : private Poller {
   void handle(Client& client, const fabric::WorkCompletion& completion);
   void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
   bool send_waiting();
+  bool commit_waiting();
+  // Whether the end of a commit, or a timer, wakes the loop for replies that wait.
+  bool is_to_be_told() const {
+    return options_.told_of_commits && (kick_.armed() || !host_.region().persistent(asked_));
+  }
   void send(Client& client, std::uint32_t buffer, std::uint32_t size_bytes);
   Status post_receive(Client& client, std::uint32_t receive);
   std::uint32_t take_buffer(Client& client);
@@ -165,6 +178,13 @@ class Server final : private Poller {
   std::size_t live_ = 0;
   std::size_t leaving_ = 0;
   std::vector<Waiting> waiting_;
+  // Where commits are told of: what replies wait for, and what was asked for.
+  CommitGather gather_;
+  Ticket newest_;
+  Ticket asked_;
+  std::size_t uncommitted_ = 0;  // replies that wait for a commit
+  std::uint64_t waited_ns_ = 0;  // so long the loop has made a commit, and not looked since
+  bool was_noticed_ = false;     // somebody asked meanwhile who waits for no commit
   // What polls fill. The second is filled while the first is gone through.
   std::array<fabric::WorkCompletion, most_batch> requests_;
   std::array<fabric::WorkCompletion, most_batch> sent_;

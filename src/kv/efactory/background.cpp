@@ -1,6 +1,6 @@
-// What the server does by itself: it verifies versions, cleans the log, and lets the index grow.
+// What the server does by itself: it verifies versions, flags those that are durable, and forgets
+// keys whose time has come. For cleaning and the growth of the index see cleaning.cpp.
 #include <algorithm>
-#include <array>
 
 #include "kv/efactory/faults.h"
 #include "kv/efactory/server.h"
@@ -12,20 +12,13 @@ namespace {
 constexpr std::uint64_t first_look_ns = 4'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000;
 constexpr std::uint64_t look_persistent_ns = 1'000;
-constexpr std::uint64_t look_round_ns = 2'000;
 // What is made persistent with one drain. On page media that is a write to the disk, which costs
 // little more for many.
 constexpr std::size_t versions_per_batch = 16;
 constexpr std::size_t versions_per_commit = 4096;
-constexpr std::size_t steps_per_turn = 8;
-constexpr std::uint64_t entries_per_turn = 256;
-constexpr std::size_t frees_per_turn = 2;
-constexpr std::uint64_t stale_per_turn = 16;
-// What copies may waste at the ends of segments, and those that are open.
-constexpr std::uint64_t spare_segments = 2;
-// After a cleaning that found no room for its copies.
-constexpr std::uint64_t clean_again_ns = 1'000'000;
-constexpr std::uint64_t look_room_ns = 50'000;
+// What is verified before requests have their turn: so much takes about as long as a request.
+constexpr std::uint64_t bytes_per_turn = 1024;
+constexpr std::uint64_t entries_per_expiry_pass = 256;
 constexpr std::uint64_t expire_every_ns = 100'000'000;
 
 }  // namespace
@@ -49,6 +42,7 @@ Task<void> EfactoryServer::verify() {
   for (;;) {
     verifying_ = true;
     std::size_t count = 0;
+    std::uint64_t verified_bytes = 0;  // since the last turn
     std::uint64_t next_ns = runtime.after(longest_look_ns);
     for (std::size_t left = awaited.size(); left != 0 && count < flushed.size(); --left) {
       Awaited version = awaited.front();
@@ -73,8 +67,12 @@ Task<void> EfactoryServer::verify() {
         if (catalogue_->flush_if_complete(*object, background_)) {
           flushed[count++] = version;
           ++unflagged_;
+          verified_bytes += object->size_bytes();
           co_await background_.settled();
-          co_await runtime.yield();
+          if (verified_bytes >= bytes_per_turn) {
+            verified_bytes = 0;
+            co_await runtime.yield();
+          }
           continue;
         }
         if (age_ns > patience_ns) {
@@ -126,6 +124,31 @@ Task<void> EfactoryServer::verify() {
   }
 }
 
+// What a request has made persistent is flagged when its commit has ended: by the reply's own
+// commit, so that there is no other.
+Task<void> EfactoryServer::flag_flushed() {
+  std::deque<Flushed>& flushed = catalogue_->flushed();
+  for (;;) {
+    if (flushed.empty()) {
+      co_await to_flag_.emplace(background_.runtime());
+      continue;
+    }
+    if (!(co_await persistent(flushed.front().ticket)).ok()) {
+      co_return;
+    }
+    while (!flushed.empty() && background_.region().persistent(flushed.front().ticket)) {
+      const Flushed version = flushed.front();
+      flushed.pop_front();
+      // The cleaner may have ended its data pool meanwhile.
+      const Result<Object> object = catalogue_->log().find(version.offset);
+      if (object.ok() && object->sequence() == version.sequence && !object->durable()) {
+        catalogue_->mark_durable(*object, background_);
+      }
+    }
+    co_await background_.settled();
+  }
+}
+
 void EfactoryServer::arrived_or_lost(const Awaited& version) {
   if (const auto peer = peers_.find(version.owner); peer != peers_.end()) {
     --peer->second.values;
@@ -136,6 +159,12 @@ void EfactoryServer::arrived_or_lost(const Awaited& version) {
 void EfactoryServer::wake_verifier() {
   if (to_verify_ && !to_verify_->is_set()) {
     to_verify_->set();
+  }
+}
+
+void EfactoryServer::wake_flagger() {
+  if (to_flag_ && !to_flag_->is_set() && !catalogue_->flushed().empty()) {
+    to_flag_->set();
   }
 }
 
@@ -150,28 +179,6 @@ void EfactoryServer::wake_tidy() {
   }
 }
 
-// --- Room ---
-
-// Cleaning copies what lives, and must always find room for that: what puts may take is the rest.
-// While the log is compressed, what is put has to be copied too.
-std::uint64_t EfactoryServer::needed_for_copies() const {
-  return (copying_ ? to_copy_bytes_ : catalogue_->live_bytes()) +
-         spare_segments * catalogue_->log().segment_bytes();
-}
-
-bool EfactoryServer::admits(std::uint64_t size_bytes) const {
-  const LogUsage usage = catalogue_->log().usage();
-  const std::uint64_t segment = std::max(size_bytes, catalogue_->log().segment_bytes());
-  const bool leaves_room =
-      usage.segment_bytes + segment + needed_for_copies() + (compressing_ ? size_bytes : 0) <=
-      usage.total_bytes;
-  return leaves_room || !(cleaning_ || wants_cleaning());
-}
-
-void EfactoryServer::took(std::uint64_t size_bytes) {
-  to_copy_bytes_ += compressing_ ? size_bytes : 0;
-}
-
 // --- For the local store ---
 
 void EfactoryServer::changed(std::uint64_t size_bytes, bool expires) {
@@ -180,19 +187,6 @@ void EfactoryServer::changed(std::uint64_t size_bytes, bool expires) {
   if (expires && to_expire_ && !to_expire_->is_set()) {
     to_expire_->set();
   }
-}
-
-Task<Status> EfactoryServer::room() {
-  full_ = true;
-  const std::uint64_t before = ended_;
-  while (ended_ == before && (cleaning_ || wants_cleaning())) {
-    wake_tidy();
-    REMORA_CO_TRY(background_.region().failure());
-    co_await background_.runtime().sleep_for(look_room_ns);
-  }
-  co_return ended_ != before
-      ? Status()
-      : Status(Code::no_space, "the pool is full: delete something, or use a larger pool");
 }
 
 // A pass over the index that never ends, in small steps: quick as long as many of the keys that it
@@ -209,284 +203,10 @@ Task<void> EfactoryServer::forget_expired() {
     } else {
       co_await background_.runtime().sleep_for(expire_every_ns);
     }
-    const Catalogue::Expiries pass = catalogue_->forget_expired(from, entries_per_turn);
+    const Catalogue::Expiries pass = catalogue_->forget_expired(from, entries_per_expiry_pass);
     from = pass.next;
     expired_ += pass.forgotten;
     many = pass.forgotten * 4 > pass.seen;
-  }
-}
-
-// --- Rounds ---
-
-Reads EfactoryServer::reads_while_cleaning() const {
-  return catalogue_->newer_place() == 0 ? Reads::first_newer : Reads::second_newer;
-}
-
-Task<void> EfactoryServer::round(Reads reads) {
-  ++round_;
-  reads_ = engine_.hybrid_reads ? reads : Reads::asked;
-  const bool in_a_hurry = background_.faults().planted(
-      reads == Reads::by_mark ? faults::free_without_notice : faults::clean_without_notice);
-  rpc_->for_each([&](const rpc::Session& session) {
-    std::array<std::byte, sizeof(Layout)> body;
-    write_struct(Bytes(body), layout(peers_.at(session.id)));
-    if (!rpc_->notify(session.id, new_layout, body).ok()) {
-      rpc_->disconnect(session.id);
-    }
-  });
-  const std::uint64_t give_up_ns = background_.runtime().after(options_.client_timeout_ns);
-  for (;;) {
-    bool all = true;
-    for (const auto& [id, peer] : peers_) {
-      all = all && peer.round == round_;
-    }
-    if (all || in_a_hurry) {
-      break;
-    }
-    if (background_.runtime().now_ns() > give_up_ns) {
-      rpc_->for_each([&](const rpc::Session& session) {
-        if (peers_.at(session.id).round != round_) {
-          rpc_->disconnect(session.id);
-        }
-      });
-    }
-    co_await background_.runtime().sleep_for(look_round_ns);
-  }
-}
-
-// --- Cleaning and growth ---
-
-bool EfactoryServer::wants_cleaning() const {
-  const LogUsage usage = catalogue_->log().usage();
-  if (options_.clean_always && usage.appended_bytes != 0) {
-    return true;
-  }
-  if (background_.faults().planted(faults::cleans_for_ever) && cleaned_ != 0) {
-    return true;
-  }
-  // What cleaning left is not worth cleaning again until as much has come on top.
-  const std::uint64_t worthwhile =
-      used_after_clean_ + std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
-  // Somewhat before puts have to wait for it.
-  const bool is_tight = usage.segment_bytes + catalogue_->live_bytes() +
-                            2 * spare_segments * catalogue_->log().segment_bytes() >
-                        usage.total_bytes;
-  return usage.appended_bytes > worthwhile &&
-         (full_ || is_tight ||
-          usage.segment_bytes * 100 > usage.total_bytes * options_.clean_at_percent);
-}
-
-Task<void> EfactoryServer::tidy() {
-  for (;;) {
-    if (catalogue_->index().crowded()) {
-      growing_ = true;
-      co_await grow();
-      growing_ = false;
-    } else if (wants_cleaning()) {
-      cleaning_ = true;
-      const Status status = co_await clean();
-      // What a cleaning could not do is still worth doing.
-      used_after_clean_ =
-          status.ok() ? catalogue_->log().usage().appended_bytes : catalogue_->live_bytes();
-      full_ = false;
-      copying_ = false;
-      cleaning_ = false;
-      ++ended_;
-      if (!status.ok()) {
-        if (!background_.region().failure().ok()) {
-          co_return;
-        }
-        co_await background_.runtime().sleep_for(clean_again_ns);
-      }
-    } else {
-      co_await to_tidy_.emplace(background_.runtime());
-    }
-  }
-}
-
-Task<Status> EfactoryServer::clean() {
-  Log& log = catalogue_->log();
-  co_await round(reads_while_cleaning());
-
-  // Compressing: what the pool holds now is scanned backwards; new versions go to it as ever.
-  to_copy_bytes_ = catalogue_->live_bytes();
-  copying_ = true;
-  compressing_ = true;
-  log.begin_new_pool();
-  std::vector<Segment> old;
-  log.list(DataPool::current, old);
-  std::vector<Offset> undecided;
-  Status status = co_await move_all(old, undecided);
-  if (!status.ok()) {
-    co_await give_up();
-    co_return status;
-  }
-  const std::vector<Segment> compressed = old;
-
-  // Merging: new versions go to the new pool. When every client has arrived in the next round,
-  // nobody writes to the old one any more: its versions are complete now, or never.
-  catalogue_->append_to(DataPool::next);
-  compressing_ = false;
-  co_await round(reads_while_cleaning());
-  log.list(DataPool::current, old);
-  std::vector<Offset> offsets;
-  for (std::size_t i = old.size(); i-- > 0;) {
-    log.collect(old[i], offsets);
-    const auto seen = std::find_if(compressed.begin(), compressed.end(),
-                                   [&](const Segment& was) { return was.number == old[i].number; });
-    for (std::size_t at = offsets.size(); at-- > 0;) {
-      if (seen != compressed.end() && offsets[at] < seen->offset + seen->used_bytes) {
-        break;
-      }
-      status = co_await move_one(offsets[at], nullptr);
-      if (!status.ok()) {
-        break;
-      }
-    }
-    if (!status.ok()) {
-      break;
-    }
-  }
-  for (std::size_t i = 0; i < undecided.size() && status.ok(); ++i) {
-    status = co_await move_one(undecided[i], nullptr);
-  }
-  if (!status.ok()) {
-    co_await give_up();
-    co_return status;
-  }
-  // Where the index led to a version that was given up, it leads to an older one from here on.
-  while (catalogue_->marks_pending()) {
-    wake_verifier();
-    REMORA_CO_TRY(background_.region().failure());
-    co_await background_.runtime().sleep_for(look_persistent_ns);
-  }
-  co_await settle_old(old);
-  if (!background_.faults().planted(faults::clean_copies_unpersisted)) {
-    REMORA_CO_TRY(co_await persistent(last_move_));
-  }
-  REMORA_CO_TRY(co_await persistent(catalogue_->relied_on()));
-  const Result<Ticket> ended = log.end_old_pool();
-  if (!ended.ok()) {
-    co_return ended.status();
-  }
-  catalogue_->append_to(DataPool::current);
-  REMORA_CO_TRY(co_await persistent(*ended));
-  co_await round(Reads::by_mark);
-  for (;;) {
-    const Result<std::size_t> left = log.free_dead(frees_per_turn);
-    if (!left.ok()) {
-      co_return left.status();
-    }
-    if (*left == 0) {
-      break;
-    }
-    co_await background_.runtime().yield();
-  }
-  ++cleaned_;
-  co_return Status();
-}
-
-// There was no room for the copies. Both pools live on as one, and places go back to where the mark
-// says: nobody READs by them meanwhile.
-Task<void> EfactoryServer::give_up() {
-  co_await round(Reads::asked);
-  compressing_ = false;
-  catalogue_->log().keep_both_pools();
-  catalogue_->append_to(DataPool::current);
-  Tag from = 0;
-  do {
-    from = catalogue_->unflip(from, entries_per_turn);
-    co_await background_.runtime().yield();
-  } while (from != 0);
-  co_await round(Reads::by_mark);
-}
-
-Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
-                                      std::vector<Offset>& undecided) {
-  std::vector<Offset> offsets;
-  for (std::size_t i = segments.size(); i-- > 0;) {
-    catalogue_->log().collect(segments[i], offsets);
-    for (std::size_t at = offsets.size(); at-- > 0;) {
-      if (offsets[at] >= segments[i].offset + segments[i].used_bytes) {
-        continue;  // it came after the beginning
-      }
-      REMORA_CO_TRY(co_await move_one(offsets[at], &undecided));
-    }
-  }
-  co_return Status();
-}
-
-Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undecided) {
-  const Object object = catalogue_->log().at(offset);
-  switch (catalogue_->judge(object)) {
-    case Catalogue::Fate::keep: {
-      const Result<Ticket> ticket = catalogue_->move(object);
-      if (!ticket.ok()) {
-        co_return ticket.status();
-      }
-      last_move_ = *ticket;
-      to_copy_bytes_ -= std::min<std::uint64_t>(to_copy_bytes_, object.size_bytes());
-      ++moved_;
-      if (!background_.faults().planted(faults::verifier_sleeps_on)) {
-        wake_verifier();  // on page media the copy is to be verified
-      }
-      break;
-    }
-    case Catalogue::Fate::undecided:
-      if (undecided != nullptr) {
-        undecided->push_back(offset);
-      } else {
-        catalogue_->dismiss(object);
-        ++invalidated_;
-      }
-      break;
-    case Catalogue::Fate::stale:
-      if (++passed_ % stale_per_turn != 0) {
-        co_return Status();
-      }
-      break;
-  }
-  co_await background_.settled();
-  co_await background_.runtime().yield();
-  co_return Status();
-}
-
-// Everything leads to the new pool, and nothing in it to the old.
-Task<void> EfactoryServer::settle_old(const std::vector<Segment>& old) {
-  Tag from = 0;
-  do {
-    from = catalogue_->flip(from, entries_per_turn);
-    co_await background_.runtime().yield();
-  } while (from != 0);
-  std::vector<Segment> kept;
-  std::vector<Offset> offsets;
-  catalogue_->log().list(DataPool::next, kept);
-  for (const Segment& segment : kept) {
-    catalogue_->log().collect(segment, offsets);
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-      catalogue_->unlink_old(catalogue_->log().at(offsets[i]), old);
-      if (i % steps_per_turn == 0) {
-        co_await background_.runtime().yield();
-      }
-    }
-  }
-}
-
-Task<void> EfactoryServer::grow() {
-  co_await round(Reads::asked);
-  catalogue_->begin_growth();
-  while (!catalogue_->index().grow(entries_per_turn)) {
-    co_await background_.runtime().yield();
-  }
-  const Catalogue::Table old = catalogue_->end_growth();
-  rpc_->for_each([&](const rpc::Session& session) {
-    if (!share_index(session, peers_.at(session.id)).ok()) {
-      rpc_->disconnect(session.id);
-    }
-  });
-  co_await round(Reads::by_mark);
-  for (auto& [id, peer] : peers_) {
-    peer.old_index.reset();
   }
 }
 

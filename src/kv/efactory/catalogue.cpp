@@ -129,7 +129,8 @@ void Catalogue::release(IndexSlot slot) {
 // --- Requests ---
 
 Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_bytes,
-                                          std::uint32_t client_sum, std::uint64_t owner) {
+                                          std::uint32_t client_sum, std::uint64_t owner,
+                                          std::uint64_t look_ns) {
   const Faults& planted = host_.faults();
   const Tag tag = index_->tag(key);
   const IndexSlot slot = find(tag, key, host_);
@@ -161,7 +162,8 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
           {.offset = placed->offset,
            .size_bytes = placed->size_bytes,
            .durable = planted.planted(faults::durable_from_start)});
-  awaited_.push_back({placed->offset, sequence, host_.now_ns(), 0, owner, placed->size_bytes});
+  awaited_.push_back(
+      {placed->offset, sequence, host_.now_ns(), look_ns, owner, placed->size_bytes});
   return Granted{*placed, sequence};
 }
 
@@ -281,6 +283,8 @@ Ticket Catalogue::make_durable(const Object& object, const Host& by) {
   const Ticket ticket = by.drain();
   if (by.region().persistent(ticket)) {
     mark_durable(object, by);
+  } else {
+    flushed_.push_back({object.offset(), object.sequence(), ticket});
   }
   return ticket;
 }

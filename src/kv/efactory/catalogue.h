@@ -29,6 +29,13 @@
 
 namespace remora::kv::efactory {
 
+// A version that is complete and flushed, and durable when the ticket is persistent.
+struct Flushed {
+  Offset offset = 0;
+  std::uint64_t sequence = 0;
+  Ticket ticket;
+};
+
 // A version whose value is awaited.
 struct Awaited {
   Offset offset = 0;
@@ -53,13 +60,13 @@ class Catalogue {
   // Space for a new version, linked before all others of its key and led to by the index. Its
   // header is flushed, and drained by whatever drains first: nothing is acknowledged as persistent,
   // and no version is called durable, without a drain that came after the headers of all versions
-  // before it.
+  // before it. Nobody looks for its value before `look_ns`.
   struct Granted {
     Placed placed;
     std::uint64_t sequence = 0;
   };
   Result<Granted> put(ConstBytes key, std::uint32_t value_bytes, std::uint32_t client_sum,
-                      std::uint64_t owner);
+                      std::uint64_t owner, std::uint64_t look_ns);
 
   // A tombstone; the del has happened when the ticket is persistent. A key that is not there needs
   // none.
@@ -127,8 +134,11 @@ class Catalogue {
   // The same for one that nobody can write any more: its checksum tells it as well.
   void dismiss(const Object& object);
   std::deque<Awaited>& awaited() { return awaited_; }
+  // Versions that requests and the cleaner have flushed, in the order of their tickets: whoever
+  // sees that a ticket is persistent calls mark_durable, and no second commit is needed.
+  std::deque<Flushed>& flushed() { return flushed_; }
 
-  // --- Cleaning. See cleaner.h.
+  // --- Cleaning. See cleaning.cpp.
 
   // Where new versions go from now on.
   void append_to(DataPool pool) {
@@ -176,7 +186,7 @@ class Catalogue {
  private:
   Catalogue(const Host& host, Pool& pool, const ServerOptions& options);
   void make_index(std::uint64_t keys);
-  void take_recovered(const Object& object);
+  void take_recovered(const Object& object, Tag tag);
   bool acceptable(const Object& object) const;
   void forget_tombstones();
 
@@ -195,7 +205,7 @@ class Catalogue {
   std::optional<Object> before(const Object& object) const;
   bool complete(const Object& object, const Host& by) const;
   bool is_given_up(const Object& version, const Host& by) const;
-  // Makes a complete version persistent, and marks it if it is at once.
+  // Makes a complete version persistent, and marks it if it is at once; else it is `flushed`.
   Ticket make_durable(const Object& object, const Host& by);
   static Place place_of(const Object& object, bool durable);
   void lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);
@@ -211,6 +221,7 @@ class Catalogue {
   Table next_table_;
   std::unique_ptr<Index> index_;
   std::deque<Awaited> awaited_;
+  std::deque<Flushed> flushed_;
   DataPool target_ = DataPool::current;
   Ticket last_del_;   // of the newest tombstone
   Ticket relied_on_;  // by the cleaner

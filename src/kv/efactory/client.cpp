@@ -69,7 +69,8 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
   host_.charge_crc(value.size());
   const PutRequest ask{.key_bytes = static_cast<std::uint32_t>(key.size()),
                        .value_bytes = static_cast<std::uint32_t>(value.size()),
-                       .client_sum = object_format::client_checksum(key, value)};
+                       .client_sum = object_format::client_checksum(key, value),
+                       .will_persist = options.durability == Durability::persistent ? 1u : 0u};
 
   // Where to?
   rpc::CallSlot slot = co_await caller_->slot();

@@ -4,6 +4,7 @@
 #include "kv/efactory/client.h"
 #include "kv/efactory/engine.h"
 #include "kv/store_testing.h"
+#include "pmem/pmem_testing.h"
 
 namespace remora::kv {
 namespace {
@@ -134,6 +135,76 @@ TEST_F(EfactoryTest, says_that_it_is_full_and_goes_on_when_something_is_deleted)
     status = put("new-" + std::to_string(i), value);
     EXPECT_TRUE(status.ok()) << status.message();
   }
+}
+
+// On page media, whose commits are made when the test says so.
+class EfactoryPagesTest : public EfactoryTest {
+ protected:
+  EfactoryPagesTest() {
+    make_region_ = [](std::size_t size) {
+      return std::make_unique<FakeRegion>(size, Granularity::page);
+    };
+    start(4 << 20, {.create = true, .expected_keys = 16});
+  }
+  FakeRegion& pages() { return static_cast<FakeRegion&>(*region_); }
+  void pass_ms(std::uint64_t span) { (void)loop_.run_for(span * 1'000'000); }
+
+  static constexpr PutOptions persistent = {.durability = Durability::persistent};
+};
+
+TEST_F(EfactoryPagesTest, persistent_puts_share_one_commit_and_need_no_other) {
+  const std::uint64_t before = pages().commits();
+  std::vector<std::string> keys;
+  for (int i = 0; i < 8; ++i) {
+    keys.push_back("key-" + std::to_string(i));
+  }
+  std::vector<Task<Status>> puts;
+  for (const std::string& key : keys) {
+    puts.push_back(client_->put(bytes_of(key), bytes_of(std::string(300, 'v')), persistent));
+  }
+  pass_ms(1);
+  for (const Task<Status>& one : puts) {
+    EXPECT_FALSE(one.finished());
+  }
+  pages().commit();
+  for (Task<Status>& one : puts) {
+    EXPECT_TRUE(loop_.block_on(std::move(one)).ok());
+  }
+  pages().commit_when_asked();
+  pass_ms(100);
+  EXPECT_EQ(pages().commits(), before + 1);
+  EXPECT_FALSE(server_->busy());
+  EXPECT_EQ(get("key-3"), std::string(300, 'v'));
+  EXPECT_EQ(static_cast<efactory::EfactoryClient&>(*client_).pure_gets(), 1u);
+}
+
+TEST_F(EfactoryPagesTest, what_a_persistent_put_left_survives_a_cut) {
+  Task<Status> one = client_->put(bytes_of("key"), bytes_of("value"), persistent);
+  pass_ms(1);
+  pages().commit();
+  EXPECT_TRUE(loop_.block_on(std::move(one)).ok());
+  client_.reset();
+  server_.reset();
+  pool_.reset();
+  pages().cut();
+  pages().commit_when_asked();
+  restart();
+  EXPECT_EQ(get("key"), "value");
+}
+
+TEST_F(EfactoryPagesTest, verifies_a_value_whose_client_was_to_ask_and_is_gone) {
+  pages().commit_when_asked();
+  {
+    const AbandonScope dies;
+    Task<Status> one = client_->put(bytes_of("key"), bytes_of("value"), persistent);
+    while (counter("awaited_versions") == 0) {
+      ASSERT_EQ(loop_.step(), RunState::running);
+    }
+  }
+  client_.reset();
+  pass_ms(200);
+  EXPECT_EQ(counter("verified_versions") + counter("invalidated_versions"), 1u);
+  EXPECT_FALSE(server_->busy());
 }
 
 }  // namespace

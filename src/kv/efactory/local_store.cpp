@@ -29,6 +29,7 @@ bool EfactoryLocal::is_known(Mark mark) const {
 }
 
 std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
+  ++uses_;
   const std::optional<Object> object =
       catalogue_.shown(key, [this](std::uint64_t sequence) { return is_known(sequence); });
   if (!object) {
@@ -39,6 +40,7 @@ std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
 
 Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const ConstBytes> value,
                                             Expiry expires) {
+  ++uses_;
   std::uint64_t value_bytes = 0;
   for (const ConstBytes piece : value) {
     value_bytes += piece.size();
@@ -58,6 +60,7 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
 }
 
 Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
+  ++uses_;
   const std::uint64_t before = catalogue_.sequence();
   const Result<Ticket> ticket = catalogue_.del(key);
   if (!ticket.ok()) {

@@ -52,6 +52,8 @@ class EfactoryLocal final : public LocalStore {
 
   // Whether changes wait to become persistent.
   bool busy() const { return persistent_ != last_ || !batch_.empty(); }
+  // How often it was used: who sees another number knows that somebody uses it.
+  std::uint64_t uses() const { return uses_; }
   // The group commits, for ever.
   Task<void> commit();
 
@@ -91,6 +93,7 @@ class EfactoryLocal final : public LocalStore {
   const Host background_;
   const std::uint64_t commit_ns_;
   const bool by_commit_;  // persistent after a group commit; else after a drain
+  std::uint64_t uses_ = 0;
   Mark last_ = 0;
   Mark persistent_ = 0;
   Mark wanted_ = 0;              // that somebody waits for

@@ -50,7 +50,8 @@ struct PutRequest {
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
   std::uint32_t client_sum = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t will_persist =
+      0;  // not 0: `persist` follows the value, and nobody need look for it
 };
 
 struct PutReply {

@@ -1,10 +1,18 @@
 // Recovery: the log is the truth, and the index is made anew from it.
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/faults.h"
 
 namespace remora::kv::efactory {
+namespace {
+
+// Windows of the index that are on their way into the caches: in a large index each is a miss.
+constexpr std::size_t windows_ahead = 16;
+
+}  // namespace
 
 Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& pool,
                                                       const ServerOptions& options) {
@@ -18,8 +26,16 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
     return log.status();
   }
   catalogue->log_ = std::move(log).value();
-  for (const Offset offset : found) {
-    catalogue->take_recovered(catalogue->log_->at(offset));
+  std::array<Tag, windows_ahead> tags;
+  for (std::size_t i = 0; i < found.size() + windows_ahead; ++i) {
+    Tag& tag = tags[i % windows_ahead];
+    if (i >= windows_ahead) {
+      catalogue->take_recovered(catalogue->log_->at(found[i - windows_ahead]), tag);
+    }
+    if (i < found.size()) {
+      tag = catalogue->index_->tag(catalogue->log_->at(found[i]).key());
+      catalogue->index_->expect(tag);
+    }
   }
   catalogue->forget_tombstones();
   catalogue->recovered_ = catalogue->sequence_;
@@ -41,7 +57,7 @@ bool Catalogue::acceptable(const Object& object) const {
   return !object.invalid() && (object.durable() || complete(object, host_));
 }
 
-void Catalogue::take_recovered(const Object& object) {
+void Catalogue::take_recovered(const Object& object, Tag tag) {
   sequence_ = std::max(sequence_, object.sequence());
   if (!acceptable(object)) {
     return;
@@ -52,7 +68,6 @@ void Catalogue::take_recovered(const Object& object) {
     }
     (void)end_growth();
   }
-  const Tag tag = index_->tag(object.key());
   const IndexSlot slot = find(tag, object.key(), host_);
   if (!slot || newest(slot).sequence() <= object.sequence() ||
       host_.faults().planted(faults::recovery_takes_any)) {

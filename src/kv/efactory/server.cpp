@@ -13,6 +13,8 @@ constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
 constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write | fabric::flush_visibility;
 constexpr std::size_t most_awaited = 1 << 16;
+// After which a value is looked for whose client was to ask for it, and has not.
+constexpr std::uint64_t look_forgotten_ns = 50'000'000;
 
 }  // namespace
 
@@ -42,13 +44,17 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
   }
   std::unique_ptr<EfactoryServer> server(
       new EfactoryServer(host, std::move(catalogue).value(), options, engine));
-  Result<std::unique_ptr<rpc::Server>> rpc = rpc::Server::create(
-      host, *server, {.most_clients = options.most_clients, .connect = options.connect});
+  Result<std::unique_ptr<rpc::Server>> rpc =
+      rpc::Server::create(host, *server,
+                          {.most_clients = options.most_clients,
+                           .told_of_commits = server->commits_.is_told(),
+                           .connect = options.connect});
   if (!rpc.ok()) {
     return rpc.status();
   }
   server->rpc_ = std::move(rpc).value();
   server->flows_.keep(server->verify());
+  server->flows_.keep(server->flag_flushed());
   server->flows_.keep(server->tidy());
   server->flows_.keep(server->forget_expired());
   server->flows_.keep(server->local_->commit());
@@ -101,6 +107,12 @@ bool EfactoryServer::left(const rpc::Session& session) {
   }
   peers_.erase(peer);
   return true;
+}
+
+// Redis clients do not wait for the commits of natives, nor does cleaning.
+bool EfactoryServer::may_wait() {
+  const bool is_unused = local_->uses() == std::exchange(local_uses_, local_->uses());
+  return is_unused && !local_->busy() && !cleaning_ && !growing_;
 }
 
 Layout EfactoryServer::layout(const Peer& peer) const {
@@ -185,8 +197,13 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
   if (!admits(size_bytes)) {
     return full(body);
   }
+  // Who says that it will ask is not forestalled: on page media that would be a commit of its own.
+  const std::uint64_t look_ns =
+      ask->will_persist != 0
+          ? host_.now_ns() + std::min(look_forgotten_ns, options_.put_timeout_ns / 2)
+          : 0;
   const Result<Catalogue::Granted> granted =
-      catalogue_->put(key, ask->value_bytes, ask->client_sum, session.id);
+      catalogue_->put(key, ask->value_bytes, ask->client_sum, session.id, look_ns);
   if (!granted.ok()) {
     return granted.status().code() == Code::no_space
                ? full(body)
@@ -198,11 +215,13 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
   wake_background();
   const Offset offset = granted->placed.offset;
   const PutReply reply{offset + object_format::value_begin(key.size()), offset, granted->sequence};
-  return {.size_bytes = static_cast<std::uint32_t>(write_struct(body, reply))};
+  return {.size_bytes = static_cast<std::uint32_t>(write_struct(body, reply)),
+          .patient = ask->will_persist != 0};
 }
 
 rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body) {
   const Catalogue::Found found = catalogue_->get(key);
+  wake_flagger();
   if (!found.object) {
     rpc::Reply reply = rpc::Reply::failure(body, Code::not_found, "there is no such key");
     reply.ticket = found.ticket;
@@ -230,6 +249,7 @@ rpc::Reply EfactoryServer::persist(ConstBytes request, Bytes body) {
     return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
   }
   const Result<Ticket> ticket = catalogue_->persist(ask->object_offset, ask->sequence);
+  wake_flagger();
   if (!ticket.ok()) {
     return rpc::Reply::failure(body, ticket.status().code(), ticket.status().message());
   }

@@ -41,8 +41,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::size_t clients() const override { return rpc_->clients(); }
   LocalStore* local() override { return local_.get(); }
   bool busy() const override {
-    return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 || cleaning_ ||
-           growing_ || local_->busy();
+    return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 ||
+           !catalogue_->flushed().empty() || cleaning_ || growing_ || local_->busy();
   }
   std::vector<Counter> counters() const override;
   const Histogram* durability_latency() const override { return &durability_ns_; }
@@ -66,6 +66,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
                     ConstBytes request, Bytes body) override;
   Status joined(const rpc::Session& session) override;
   bool left(const rpc::Session& session) override;
+  bool may_wait() override;
   rpc::Reply put(const rpc::Session& session, ConstBytes request, Bytes body);
   rpc::Reply get(ConstBytes key, Bytes body);
   rpc::Reply del(ConstBytes key, Bytes body);
@@ -76,6 +77,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
 
   // Background.
   Task<void> verify();
+  Task<void> flag_flushed();
   Task<void> tidy();
   Task<void> forget_expired();
   Task<Status> clean();
@@ -96,6 +98,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // A version of that size was put.
   void took(std::uint64_t size_bytes);
   void wake_verifier();
+  void wake_flagger();
   void wake_background();
   void wake_tidy();
   // For the local store.
@@ -131,12 +134,14 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t puts_ = 0;  // requests
   std::uint64_t gets_ = 0;
   std::uint64_t dels_ = 0;
+  std::uint64_t local_uses_ = 0;  // of the local store, when last asked
   std::uint64_t used_after_clean_ = 0;
   bool compressing_ = false;  // the first stage of cleaning: versions are put to the old pool
   std::uint64_t to_copy_bytes_ = 0;  // while cleaning: no more than this is left to be copied
   Ticket last_move_;
   // What the background flows wait for while there is nothing to do.
   std::optional<Event> to_verify_;
+  std::optional<Event> to_flag_;
   std::optional<Event> to_tidy_;
   std::optional<Event> to_expire_;
   CommitWatch commits_;

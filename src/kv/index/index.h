@@ -43,6 +43,13 @@ class Index {
   IndexSlot find(Tag tag, const IsMine& is_mine) const {
     return table_.find(tag, is_mine);
   }
+  // Brings the window of a tag on its way into the caches, for who will look for it soon.
+  void expect(Tag tag) const {
+    const std::byte* const window = memory().data() + geometry().window_offset(tag);
+    for (std::size_t line = 0; line < window_bytes; line += cache_line_bytes) {
+      __builtin_prefetch(window + line, 1);
+    }
+  }
   // A new entry for a key that find() did not find, with this place in the current data pool.
   IndexSlot insert(Tag tag, std::size_t mark, std::uint64_t place);
 

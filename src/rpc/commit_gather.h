@@ -1,0 +1,61 @@
+// CommitGather: when to ask for a group commit that replies wait for, and who makes it.
+//
+// A commit takes long, and whoever asks while it runs has to wait for the next. So where several
+// clients ask again and again, the next one waits a moment for those whom the last one has
+// answered: else they would fall into two groups, each of which waits for the other's commit.
+//
+// The loop's own thread makes the commit where that goes unnoticed, since another thread's way to a
+// processor and back takes long beside it. It is noticed when somebody who waits for no commit has
+// asked meanwhile, or when it took too long: then another thread makes those that follow.
+//
+// One thread, the loop's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace remora::rpc {
+
+class CommitGather {
+ public:
+  // How long a commit waits for those whom the last one has answered.
+  static constexpr std::uint64_t patience_ns = 40'000;
+  // A commit that the loop should not have waited for.
+  static constexpr std::uint64_t too_long_ns = 5'000'000;
+  // So many commits are another thread's after one that was noticed.
+  static constexpr std::uint32_t elsewhere = 64;
+
+  // Whether a commit for so many replies is to begin now, or when at the latest.
+  bool is_time(std::size_t waiting, std::uint64_t now_ns) const {
+    return waiting >= expected_ || now_ns >= latest_ns_;
+  }
+  std::uint64_t latest_ns() const { return latest_ns_; }
+
+  // A commit has answered some; others wait for the next.
+  void ended(std::size_t answered, std::size_t waiting, std::uint64_t now_ns) {
+    expected_ = answered + waiting;
+    latest_ns_ = now_ns + patience_ns;
+  }
+
+  // Whether the loop may make the commit that begins now.
+  bool is_unnoticed() {
+    if (elsewhere_ != 0) {
+      --elsewhere_;
+      return false;
+    }
+    return true;
+  }
+  // The loop has made one, and looks for the first time.
+  void looked(bool was_asked, std::uint64_t took_ns) {
+    if (was_asked || took_ns > too_long_ns) {
+      elsewhere_ = elsewhere;
+    }
+  }
+
+ private:
+  std::size_t expected_ = 1;
+  std::uint64_t latest_ns_ = 0;
+  std::uint32_t elsewhere_ = 0;
+};
+
+}  // namespace remora::rpc

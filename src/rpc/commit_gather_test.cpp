@@ -1,0 +1,44 @@
+#include "rpc/commit_gather.h"
+
+#include <gtest/gtest.h>
+
+namespace remora::rpc {
+namespace {
+
+TEST(CommitGather, begins_at_once_for_the_first) {
+  const CommitGather gather;
+  EXPECT_TRUE(gather.is_time(1, 0));
+}
+
+TEST(CommitGather, waits_a_moment_for_those_whom_the_last_commit_has_answered) {
+  CommitGather gather;
+  gather.ended(6, 2, 1000);
+  EXPECT_FALSE(gather.is_time(2, 1000));
+  EXPECT_FALSE(gather.is_time(7, gather.latest_ns() - 1));
+  EXPECT_TRUE(gather.is_time(8, 1001));
+  EXPECT_TRUE(gather.is_time(1, gather.latest_ns()));
+}
+
+TEST(CommitGather, expects_nobody_who_did_not_come_back) {
+  CommitGather gather;
+  gather.ended(8, 0, 0);
+  gather.ended(3, 0, gather.latest_ns());
+  EXPECT_TRUE(gather.is_time(3, gather.latest_ns() - 1));
+}
+
+TEST(CommitGather, leaves_commits_to_others_after_one_that_was_noticed) {
+  CommitGather gather;
+  EXPECT_TRUE(gather.is_unnoticed());
+  gather.looked(false, 1000);
+  EXPECT_TRUE(gather.is_unnoticed());
+  gather.looked(true, 1000);
+  for (std::uint32_t i = 0; i < CommitGather::elsewhere; ++i) {
+    EXPECT_FALSE(gather.is_unnoticed());
+  }
+  EXPECT_TRUE(gather.is_unnoticed());
+  gather.looked(false, CommitGather::too_long_ns + 1);
+  EXPECT_FALSE(gather.is_unnoticed());
+}
+
+}  // namespace
+}  // namespace remora::rpc
