@@ -83,6 +83,7 @@ TEST_P(StoreThreadsTest, a_store_closes_while_its_worker_works) {
   options.pool_path = GetParam() == Media::file ? folder.file("pool") : "";
   options.pool_bytes = 16 << 20;
   options.threads = 2;
+  options.server.put_timeout_ns = 10'000'000'000;
   const std::string value(1 << 20, 'v');
   for (int life = 0; life < 10; ++life) {
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop, options);
