@@ -101,6 +101,7 @@ class ProductCommands {
         {"clients", "How many at a time [64]"},
         {"client-operations", "What one client may have in flight [8192]"},
         {"client-bytes", "The same in bytes: values, requests, replies [256M]"},
+        {"threads", "2: a thread, for which a core is free, verifies large values [1]"},
     };
     for (const auto& [key, help] : keys) {
       serve->add_option_function<std::string>(

@@ -18,6 +18,7 @@
 #include "fabric/device.h"
 #include "pmem/region.h"
 #include "runtime/runtime.h"
+#include "runtime/worker.h"
 
 namespace remora {
 
@@ -51,18 +52,23 @@ class Host {
   // what is charged, on every core.
   Host(Runtime& runtime, fabric::Device& device, Region* region = nullptr,
        const Faults& faults = Faults(), const HostCosts& costs = {}, CoreId core = 0,
-       HostTally* tally = nullptr)
+       HostTally* tally = nullptr, Worker* worker = nullptr)
       : runtime_(runtime),
         device_(device),
         region_(region),
         faults_(faults),
         costs_(costs),
         core_(core),
-        tally_(tally) {}
+        tally_(tally),
+        worker_(worker) {}
 
   // The same host on another core: its charges queue there.
   Host on_core(CoreId core) const {
-    return Host(runtime_, device_, region_, faults_, costs_, core, tally_);
+    return Host(runtime_, device_, region_, faults_, costs_, core, tally_, worker_);
+  }
+  // The same host with a thread for long pieces of background work.
+  Host with_worker(Worker* worker) const {
+    return Host(runtime_, device_, region_, faults_, costs_, core_, tally_, worker);
   }
 
   // Where background work of this host is charged: the next core, as the papers give it a thread.
@@ -74,6 +80,8 @@ class Host {
   bool has_region() const { return region_ != nullptr; }
   const Faults& faults() const { return faults_; }
   CoreId core() const { return core_; }
+  // Null where all is done on the loop's thread, as in virtual time.
+  Worker* worker() const { return worker_; }
   std::uint64_t now_ns() const { return runtime_.now_ns(); }
 
   void charge(Work work) const { charge_ns(cost_of(work)); }
@@ -152,6 +160,7 @@ class Host {
   const HostCosts costs_;
   const CoreId core_;
   HostTally* tally_;
+  Worker* worker_;
 };
 
 }  // namespace remora

@@ -32,6 +32,8 @@ constexpr Metric engine_metrics[] = {
     {"awaited_versions", "remora_awaited_versions", "Versions that are not persistent yet"},
     {"verified_versions", "remora_verified_versions", "Versions found complete and made persistent",
      true},
+    {"verified_by_worker", "remora_versions_looked_at_by_worker",
+     "Versions whose checksum a thread beside the server's computed", true},
     {"superseded_versions", "remora_superseded_versions",
      "Versions that a newer one made superfluous before they were verified", true},
     {"invalidated_versions", "remora_invalidated_versions", "Versions whose value never came",

@@ -190,11 +190,13 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
       return wrong_setting(key, "choose at least " + format_size(client_bytes_min));
     }
     settings.client_bytes = bytes;
+  } else if (key == "threads") {
+    return assign(settings.threads, read_count(value, 1, 2), key);
   } else {
     return wrong_setting(
         key,
         "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
-        "listen, fabric, clients, client_operations and client_bytes");
+        "listen, fabric, clients, client_operations, client_bytes and threads");
   }
   return {};
 }

@@ -21,6 +21,8 @@
 //   client_operations = 8192       # of one client, in flight: values that are not yet persistent,
 //                                  # replies that wait for that
 //   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
+//   threads = 1                    # 2: large values are verified on a thread of their own, which
+//                                  # wants a core of its own
 //
 //   [access]                       # see access.h
 //   others = "read"                # users that are not named below
@@ -59,6 +61,7 @@ struct Settings {
   std::uint32_t most_clients = 64;
   std::uint32_t client_operations = 8192;
   std::uint64_t client_bytes = std::uint64_t{256} << 20;
+  std::uint32_t threads = 1;
   AccessRules access = {};
 };
 

@@ -62,6 +62,7 @@ TEST(Settings, refuse_with_line_and_key) {
   EXPECT_THAT(refusal_of("[access.tokens]\n\"short\" = \"read\""), HasSubstr("16 to 108"));
   EXPECT_THAT(refusal_of("client_operations = 0"), HasSubstr("from 1 to 1000000"));
   EXPECT_THAT(refusal_of("client_bytes = \"1K\""), HasSubstr("client_bytes: choose at least 64"));
+  EXPECT_THAT(refusal_of("threads = 3"), HasSubstr("from 1 to 2"));
   EXPECT_THAT(refusal_of("[acces]\na = 1"), HasSubstr("line 2: [acces]: no such section"));
 }
 

@@ -109,8 +109,11 @@ Status StoreHost::start() {
   }
   recovered_ = !pool().root_names().empty();
   server.create = !recovered_;
-  Result<std::unique_ptr<kv::StoreServer>> store =
-      engine_->start_server(Host(runtime_, device(), &region()), pool(), server);
+  if (options_.threads > 1) {
+    worker_ = std::make_unique<Worker>(runtime_);
+  }
+  const Host host = Host(runtime_, device(), &region()).with_worker(worker_.get());
+  Result<std::unique_ptr<kv::StoreServer>> store = engine_->start_server(host, pool(), server);
   if (!store.ok()) {
     return store.status();
   }

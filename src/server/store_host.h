@@ -7,8 +7,9 @@
 // rules give it (access.h) and no right beyond that; whatever it does, it can harm itself and no
 // other client. One that says nothing, or nonsense, is cut off.
 //
-// One thread, the loop's; nothing blocks after `open`. The loop outlives the host. Destroying it
-// closes every connection: clients find their store closed.
+// One thread, the loop's, and a worker beside it if the options say so; nothing blocks after
+// `open`. The loop outlives the host. Destroying it closes every connection: clients find their
+// store closed.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,7 @@ struct StoreHostOptions {
   kv::ServerOptions server = {.connect = patient_connect};  // `create` is the host's to say
   std::uint64_t join_timeout_ns = 10'000'000'000;           // from the link until the welcome
   AccessRules access = {};
+  std::uint32_t threads = 1;  // 2: a worker for long pieces of background work
   std::string version = {};  // of the program, for its facts
 };
 
@@ -144,6 +146,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::unique_ptr<LocalWire> wire_;
   fabric::nic::PlainDma dma_;
   std::unique_ptr<fabric::nic::Nic> nic_;
+  std::unique_ptr<Worker> worker_;
   std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
   std::unique_ptr<kv::StoreServer> store_;
   std::map<fabric::nic::LinkId, Guest> guests_;

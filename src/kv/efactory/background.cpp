@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t first_look_ns = 4'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000;
 constexpr std::uint64_t look_persistent_ns = 1'000;
+// Values that are worth handing over to the worker.
+constexpr std::size_t aside_bytes = 1024;
 // What is made persistent with one drain. On page media that is a write to the disk, which costs
 // little more for many.
 constexpr std::size_t versions_per_batch = 16;
@@ -64,7 +66,17 @@ Task<void> EfactoryServer::verify() {
           arrived_or_lost(version);
           continue;
         }
-        if (catalogue_->flush_if_complete(*object, background_)) {
+        bool complete = false;
+        if (age_ns <= patience_ns && verified_aside(*object)) {
+          complete = co_await flush_aside(*object);
+          if (object->durable() || object->invalid()) {  // by a get's request, meanwhile
+            arrived_or_lost(version);
+            continue;
+          }
+        } else {
+          complete = catalogue_->flush_if_complete(*object, background_);
+        }
+        if (complete) {
           flushed[count++] = version;
           ++unflagged_;
           verified_bytes += object->size_bytes();
@@ -147,6 +159,32 @@ Task<void> EfactoryServer::flag_flushed() {
     }
     co_await background_.settled();
   }
+}
+
+bool EfactoryServer::verified_aside(const Object& object) const {
+  return background_.worker() != nullptr && object.value().size() >= aside_bytes;
+}
+
+// Checksum and flush on the worker's thread. Its own drain makes the lines persistent: the loop's
+// would know nothing of them.
+void EfactoryServer::Look::operator()() {
+  complete = object.intact_beside_writer();
+  if (complete && region.granularity() != Granularity::page) {
+    (void)region.persist(object.bytes());
+  }
+}
+
+// What an ordinary file has to write is noted by the loop.
+Task<bool> EfactoryServer::flush_aside(Object object) {
+  Look look{background_.region(), object};
+  ++aside_;
+  co_await background_.worker()->run(look);
+  --aside_;
+  ++looked_aside_;
+  if (look.complete && look.region.granularity() == Granularity::page) {
+    background_.flush(object.bytes());
+  }
+  co_return look.complete;
 }
 
 void EfactoryServer::arrived_or_lost(const Awaited& version) {

@@ -213,6 +213,9 @@ Task<Status> EfactoryServer::clean() {
   catalogue_->append_to(DataPool::current);
   REMORA_CO_TRY(co_await persistent(*ended));
   co_await round(Reads::by_mark);
+  while (aside_ != 0) {  // the worker looks at a version that may be of the old pool
+    co_await background_.runtime().yield();
+  }
   for (;;) {
     const Result<std::size_t> left = log.free_dead(frees_per_turn);
     if (!left.ok()) {

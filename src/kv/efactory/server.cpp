@@ -292,6 +292,7 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
           {"log_bytes_total", usage.total_bytes},
           {"awaited_versions", catalogue_->awaited().size()},
           {"verified_versions", verified_},
+          {"verified_by_worker", looked_aside_},
           {"superseded_versions", superseded_},
           {"invalidated_versions", invalidated_},
           {"cleanings", cleaned_},

@@ -100,6 +100,16 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   void wake_verifier();
   void wake_flagger();
   void wake_background();
+  // A version that the worker is to look at, if there is one; whether it is whole, and flushed.
+  struct Look {
+    Region& region;
+    const Object object;
+    bool complete = false;
+
+    void operator()();
+  };
+  bool verified_aside(const Object& object) const;
+  Task<bool> flush_aside(Object object);
   void wake_tidy();
   // For the local store.
   bool admits(std::uint64_t size_bytes) const override;
@@ -124,6 +134,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t cleaned_ = 0;  // cleanings that came to their end
   std::uint64_t ended_ = 0;    // cleanings that came to an end
   std::uint64_t passed_ = 0;   // stale versions
+  std::size_t aside_ = 0;      // versions that the worker looks at
+  std::uint64_t looked_aside_ = 0;
   std::uint64_t expired_ = 0;  // keys that the background forgot
   std::uint64_t moved_ = 0;    // versions
   Histogram durability_ns_;

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "base/bytes.h"
+#include "base/racy_copy.h"
 #include "kv/log/object_format.h"
 
 namespace remora::kv {
@@ -51,6 +53,18 @@ class Object {
   bool intact() const {
     return checksum() == object_format::object_checksum(
                              sequence(), object_format::client_checksum(key(), value()), expires());
+  }
+  // The same on another thread than the one that the value is written by.
+  bool intact_beside_writer() const {
+#if defined(__SANITIZE_THREAD__)
+    std::vector<std::byte> copy(value().size());
+    racy_copy(copy, value());
+    const ConstBytes bytes = copy;
+#else
+    const ConstBytes bytes = value();
+#endif
+    return checksum() == object_format::object_checksum(
+                             sequence(), object_format::client_checksum(key(), bytes), expires());
   }
 
  private:
