@@ -207,5 +207,62 @@ TEST_F(EfactoryPagesTest, verifies_a_value_whose_client_was_to_ask_and_is_gone) 
   EXPECT_FALSE(server_->busy());
 }
 
+// A value that comes too late: the last byte of it is wrong until the test lets it come.
+class EfactoryLateTest : public EfactoryPagesTest {
+ protected:
+  EfactoryLateTest() {
+    start(4 << 20, {.create = true, .expected_keys = 16, .put_timeout_ns = 1'000'000});
+    EXPECT_TRUE(put("key", "old value").ok());
+    while (server_->busy()) {
+      pages().commit();
+      pass_ms(1);
+    }
+    Task<Status> late = client_->put(bytes_of("key"), bytes_of("new value"));
+    while (damage("new value") == 0) {
+      EXPECT_EQ(loop_.step(), RunState::running);
+    }
+    EXPECT_TRUE(loop_.block_on(std::move(late)).ok());
+    pass_ms(3);
+    EXPECT_EQ(counter("invalidated_versions"), 1u);
+    EXPECT_EQ(get("key"), "old value");
+  }
+  void value_comes() { EXPECT_EQ(damage("new valud"), 1); }
+};
+
+// A cut could take the mark and leave the value, which was told not to be there. So it is there.
+TEST_F(EfactoryLateTest, a_value_counts_that_comes_before_its_mark_is_persistent) {
+  value_comes();
+  std::string found(100, 0);
+  Task<Result<std::size_t>> one =
+      client_->get(bytes_of("key"), std::as_writable_bytes(std::span(found)));
+  pass_ms(1);
+  EXPECT_FALSE(one.finished()) << "what a get returns is persistent first";
+  pages().commit();
+  const Result<std::size_t> size = loop_.block_on(std::move(one));
+  ASSERT_TRUE(size.ok()) << size.status().message();
+  EXPECT_EQ(found.substr(0, *size), "new value");
+  client_.reset();
+  server_.reset();
+  pool_.reset();
+  pages().cut();
+  pages().commit_when_asked();
+  restart();
+  EXPECT_EQ(get("key"), "new value");
+}
+
+TEST_F(EfactoryLateTest, a_value_counts_no_more_that_comes_after_its_mark_is_persistent) {
+  pages().commit();
+  pass_ms(1);
+  value_comes();
+  pages().commit_when_asked();
+  EXPECT_EQ(get("key"), "old value");
+  client_.reset();
+  server_.reset();
+  pool_.reset();
+  pages().cut();
+  restart();
+  EXPECT_EQ(get("key"), "old value");
+}
+
 }  // namespace
 }  // namespace remora::kv
