@@ -1,8 +1,9 @@
 // CommitGather: when to ask for a group commit that replies wait for, and who makes it.
 //
 // A commit takes long, and whoever asks while it runs has to wait for the next. So where several
-// clients ask again and again, the next one waits a moment for those whom the last one has
-// answered: else they would fall into two groups, each of which waits for the other's commit.
+// clients ask again and again, the next one waits a while for those whom the last one has answered:
+// else they would fall into two groups, each of which waits for the other's commit. It waits for
+// less than that would cost them: a part of the time that the last one took.
 //
 // The loop's own thread makes the commit where that goes unnoticed, since another thread's way to a
 // processor and back takes long beside it. It is noticed when somebody who waits for no commit has
@@ -11,6 +12,7 @@
 // One thread, the loop's.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,10 +20,12 @@ namespace remora::rpc {
 
 class CommitGather {
  public:
-  // How long a commit waits for those whom the last one has answered.
-  static constexpr std::uint64_t patience_ns = 40'000;
+  // How long a commit waits for those whom the last one has answered: three quarters of the time
+  // that this took, within these bounds.
+  static constexpr std::uint64_t shortest_patience_ns = 40'000;
+  static constexpr std::uint64_t longest_patience_ns = 1'000'000;
   // A commit that the loop should not have waited for.
-  static constexpr std::uint64_t too_long_ns = 5'000'000;
+  static constexpr std::uint64_t too_long_ns = 50'000'000;
   // So many commits are another thread's after one that was noticed.
   static constexpr std::uint32_t elsewhere = 64;
 
@@ -31,10 +35,12 @@ class CommitGather {
   }
   std::uint64_t latest_ns() const { return latest_ns_; }
 
+  void began(std::uint64_t now_ns) { began_ns_ = now_ns; }
   // A commit has answered some; others wait for the next.
   void ended(std::size_t answered, std::size_t waiting, std::uint64_t now_ns) {
     expected_ = answered + waiting;
-    latest_ns_ = now_ns + patience_ns;
+    latest_ns_ = now_ns + std::clamp((now_ns - began_ns_) / 4 * 3, shortest_patience_ns,
+                                     longest_patience_ns);
   }
 
   // Whether the loop may make the commit that begins now.
@@ -54,6 +60,7 @@ class CommitGather {
 
  private:
   std::size_t expected_ = 1;
+  std::uint64_t began_ns_ = 0;
   std::uint64_t latest_ns_ = 0;
   std::uint32_t elsewhere_ = 0;
 };

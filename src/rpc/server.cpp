@@ -307,6 +307,7 @@ bool Server::send_waiting() {
   std::size_t kept = 0;
   std::size_t committed = 0;
   const std::size_t count = waiting_.size();
+  const bool has_failed = host_.has_region() && !host_.region().failure().ok();
   uncommitted_ = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Waiting waiting = waiting_[i];
@@ -319,7 +320,7 @@ bool Server::send_waiting() {
     if (is_persistent && waiting.due_ns <= now_ns) {
       committed += waiting.ticket.commit != 0 ? 1 : 0;
       send(*client, waiting.buffer, waiting.size_bytes);
-    } else if (!is_persistent && !host_.region().failure().ok()) {
+    } else if (!is_persistent && has_failed) {
       drop(*client);  // it never will be; the client must not believe otherwise
     } else {
       if (is_persistent || !options_.told_of_commits) {
@@ -354,6 +355,7 @@ bool Server::commit_waiting() {
     }
     return false;
   }
+  gather_.began(now_ns);
   if (service_.may_wait() && gather_.is_unnoticed()) {
     (void)region.wait(newest_);  // the region remembers a failure
     waited_ns_ = std::max<std::uint64_t>(host_.now_ns() - now_ns, 1);
