@@ -115,12 +115,26 @@ Result<fabric::QueuePairAddress> Server::accept(const fabric::QueuePairAddress& 
   return own;
 }
 
-Server::Client* Server::find(SessionId session) {
+const Server::Client* Server::find(SessionId session) const {
   const std::uint64_t place = session & place_mask;
   if (place >= clients_.size() || !clients_[place] || clients_[place]->session.id != session) {
     return nullptr;
   }
   return clients_[place].get();
+}
+
+Server::Client* Server::find(SessionId session) {
+  return const_cast<Client*>(std::as_const(*this).find(session));
+}
+
+std::uint64_t Server::heard(SessionId session) const {
+  const Client* client = find(session);
+  return client == nullptr ? 0 : client->heard;
+}
+
+bool Server::owes(SessionId session) const {
+  const Client* client = find(session);
+  return client != nullptr && client->owed != 0;
 }
 
 void Server::disconnect(SessionId session) {
@@ -224,6 +238,7 @@ void Server::handle(Client& client, const WorkCompletion& completion) {
     drop(client);  // nonsense, or more requests at once than it was told, or of a kind not its own
     return;
   }
+  ++client.heard;
   host_.charge(Work::request);
   const Bytes body = body_of(client, buffer);
   const Reply answer = is_written ? service_.written(client.session, head->call, body)
@@ -286,6 +301,7 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
   if (!is_persistent) {
     host_.region().request(reply.ticket);
   }
+  ++client.owed;
   waiting_.push_back({client.session.id, buffer, size, reply.ticket, due_ns});
   if (!kick_.armed()) {  // else the next poll finds out when the next one is due
     host_.runtime().arm(kick_, is_persistent ? due_ns : host_.runtime().after(look_ns));
@@ -306,6 +322,7 @@ bool Server::send_waiting() {
     const bool is_persistent =
         waiting.ticket.commit == 0 || host_.region().persistent(waiting.ticket);
     if (is_persistent && waiting.due_ns <= now_ns) {
+      --client->owed;
       send(*client, waiting.buffer, waiting.size_bytes);
     } else if (!is_persistent && !host_.region().failure().ok()) {
       drop(*client);  // it never will be; the client must not believe otherwise

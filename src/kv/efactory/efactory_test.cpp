@@ -4,6 +4,7 @@
 #include "kv/efactory/client.h"
 #include "kv/efactory/engine.h"
 #include "kv/store_testing.h"
+#include "pmem/pmem_testing.h"
 
 namespace remora::kv {
 namespace {
@@ -112,6 +113,89 @@ TEST_F(EfactoryTest, cleans_its_log_for_ever) {
   for (const auto& [key, value] : model) {
     EXPECT_EQ(get(key), value);
   }
+}
+
+// Cleaning waits for every client to end what it began before. A put that waits for the disk cannot
+// end before the disk has answered, however long that takes.
+TEST_F(EfactoryTest, cleaning_cuts_off_nobody_who_waits_for_the_disk) {
+  FakeRegion* disk = nullptr;
+  make_region_ = [&](std::size_t size) {
+    auto region = std::make_unique<FakeRegion>(size, Granularity::page);
+    disk = region.get();
+    return region;
+  };
+  const std::uint64_t patience_ns = 1'000'000;
+  start(1 << 20, {.create = true, .clean_always = true, .client_timeout_ns = patience_ns});
+  const std::uint64_t rounds = counter("rounds");
+  const std::string value(1000, 'v');
+  Task<Status> slow = client_->put(bytes_of("key"), bytes_of(value), {Durability::persistent});
+  (void)loop_.run_for(10 * patience_ns);
+  EXPECT_GT(counter("rounds"), rounds) << "cleaning has begun";
+  EXPECT_FALSE(slow.finished());
+  EXPECT_TRUE(client_->failure().ok()) << client_->failure().message();
+  disk->commit();
+  disk->commit_when_asked();
+  const Status status = loop_.block_on(std::move(slow));
+  EXPECT_TRUE(status.ok()) << status.message();
+  (void)loop_.run_for(10 * patience_ns);
+  EXPECT_GT(counter("cleanings"), 0u);
+  EXPECT_EQ(get("key"), value);
+}
+
+TEST_F(EfactoryTest, cleaning_does_not_wait_for_ever) {
+  make_region_ = [](std::size_t size) {
+    return std::make_unique<FakeRegion>(size, Granularity::page);
+  };
+  const std::uint64_t patience_ns = 1'000'000;
+  start(1 << 20, {.create = true, .clean_always = true, .client_timeout_ns = patience_ns});
+  Task<Status> slow = client_->put(bytes_of("key"), bytes_of("value"), {Durability::persistent});
+  (void)loop_.run_for(50 * patience_ns);
+  EXPECT_EQ(server_->clients(), 0u);
+  EXPECT_FALSE(loop_.block_on(std::move(slow)).ok());
+}
+
+TEST_F(EfactoryTest, cleaning_goes_on_without_a_client_that_is_silent) {
+  const std::uint64_t patience_ns = 1'000'000;
+  start(1 << 20, {.create = true, .client_timeout_ns = patience_ns});
+  std::unique_ptr<StoreClient> silent = connected_elsewhere();
+  network_.partition(elsewhere_.wire.id(), far_.wire.id());
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 2000; ++i) {
+    const Status status = put("key", value);
+    ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+  }
+  EXPECT_GT(counter("cleanings"), 0u);
+  EXPECT_EQ(server_->clients(), 1u);
+  EXPECT_TRUE(client_->failure().ok());
+}
+
+// Each leaves copies of what lives; together they must not take the room that cleaning needs.
+TEST_F(EfactoryTest, any_number_of_cleanings_may_be_cut_short) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  std::map<std::string, std::string> model;
+  int puts = 0;
+  int cut_short = 0;
+  for (int life = 0; life < 60; ++life) {
+    const auto moved = static_cast<std::uint64_t>(1 + life * 13 % 60);
+    for (int i = 0; i < 3000 && counter("moved_versions") < moved; ++i, ++puts) {
+      const std::string key = "key-" + std::to_string(puts * 7 % 100);
+      if (puts % 10 == 9) {
+        ASSERT_TRUE(del(key).ok());
+        model.erase(key);
+        continue;
+      }
+      model[key] = std::string(static_cast<std::size_t>(100 + puts * 31 % 2900),
+                               static_cast<char>('a' + puts % 26));
+      const Status status = put(key, model[key], {Durability::persistent});
+      ASSERT_TRUE(status.ok()) << "life " << life << ": " << status.message();
+    }
+    cut_short += counter("cleanings") == 0 ? 1 : 0;
+    restart();
+    for (const auto& [key, value] : model) {
+      ASSERT_EQ(get(key), value) << "life " << life;
+    }
+  }
+  EXPECT_GT(cut_short, 40);
 }
 
 TEST_F(EfactoryTest, says_that_it_is_full_and_goes_on_when_something_is_deleted) {

@@ -1,4 +1,5 @@
 // Recovery: the log is the truth, and the index is made anew from it.
+#include <utility>
 #include <vector>
 
 #include "kv/efactory/catalogue.h"
@@ -20,6 +21,9 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
   catalogue->log_ = std::move(log).value();
   for (const Offset offset : found) {
     catalogue->take_recovered(catalogue->log_->at(offset));
+  }
+  if (const Status status = catalogue->drop_what_is_twice(); !status.ok()) {
+    return status;
   }
   catalogue->forget_tombstones();
   catalogue->recovered_ = catalogue->sequence_;
@@ -43,7 +47,8 @@ bool Catalogue::acceptable(const Object& object) const {
 
 void Catalogue::take_recovered(const Object& object) {
   sequence_ = std::max(sequence_, object.sequence());
-  if (!acceptable(object)) {
+  if (!acceptable(object) ||
+      (host_.faults().planted(faults::recovery_passes_expired) && expired(object))) {
     return;
   }
   if (index_->crowded()) {
@@ -62,6 +67,22 @@ void Catalogue::take_recovered(const Object& object) {
       awaited_.push_back({object.offset(), object.sequence(), host_.now_ns(), 0});
     }
   }
+}
+
+// The copies of a cleaning that was cut short would take the room that the next one needs, and
+// those of many such cleanings all of it.
+Status Catalogue::drop_what_is_twice() {
+  if (!log_->holds_several_pools()) {
+    return {};
+  }
+  std::vector<Offset> newest_ones;
+  Tag from = 0;
+  do {
+    from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
+      newest_ones.push_back(slot.place(newest_of(slot)).offset);
+    });
+  } while (from != 0);
+  return log_->keep_only(std::move(newest_ones));
 }
 
 // What a tombstone hides, or a version whose time has come, is never looked at again: nothing leads
