@@ -127,11 +127,6 @@ Server::Client* Server::find(SessionId session) {
   return const_cast<Client*>(std::as_const(*this).find(session));
 }
 
-std::uint64_t Server::heard(SessionId session) const {
-  const Client* client = find(session);
-  return client == nullptr ? 0 : client->heard;
-}
-
 bool Server::owes(SessionId session) const {
   const Client* client = find(session);
   return client != nullptr && client->owed != 0;
@@ -238,7 +233,6 @@ void Server::handle(Client& client, const WorkCompletion& completion) {
     drop(client);  // nonsense, or more requests at once than it was told, or of a kind not its own
     return;
   }
-  ++client.heard;
   host_.charge(Work::request);
   const Bytes body = body_of(client, buffer);
   const Reply answer = is_written ? service_.written(client.session, head->call, body)

@@ -87,8 +87,6 @@ class Server final : private Poller {
   // The client finds its queue pair gone, and `left` is called in the next turn.
   void disconnect(SessionId session);
   std::size_t clients() const { return live_; }
-  // How many requests of the client have come. 0 when it is gone.
-  std::uint64_t heard(SessionId session) const;
   // Whether a reply to it waits here, for what it tells of to be persistent.
   bool owes(SessionId session) const;
 
@@ -122,7 +120,6 @@ class Server final : private Poller {
     std::uint64_t unused = 0;   // buffers for messages to it, a bit for each
     std::uint32_t notices = 0;  // on their way
     std::uint32_t owed = 0;     // replies that wait
-    std::uint64_t heard = 0;    // requests
     State state = State::connected;
   };
   // A reply that is not to leave yet.

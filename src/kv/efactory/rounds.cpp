@@ -1,7 +1,6 @@
 // Rounds: every client is told of a new layout, and awaited.
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "kv/efactory/faults.h"
 #include "kv/efactory/server.h"
@@ -13,9 +12,8 @@ constexpr std::uint64_t look_round_ns = 2'000;
 // What counts between two looks. While this process stood still, clients may have stood still too,
 // or have said what is not yet heard.
 constexpr std::uint64_t longest_between_looks_ns = 20'000'000;
-// A client that shows signs of life and does not arrive is waited for so much longer than a silent
-// one.
-constexpr std::uint64_t patience_with_the_living = 20;
+// A client that waits for this server is waited for so much longer than a silent one.
+constexpr std::uint64_t patience_with_who_waits = 20;
 
 }  // namespace
 
@@ -36,7 +34,6 @@ Task<void> EfactoryServer::round(Reads reads) {
     }
   });
   for (auto& [id, peer] : peers_) {
-    peer.heard = rpc_->heard(id);
     peer.silent_ns = 0;
     peer.late_ns = 0;
   }
@@ -64,12 +61,10 @@ Task<void> EfactoryServer::round(Reads reads) {
 
 bool EfactoryServer::has_had_its_time(rpc::SessionId id, Peer& peer,
                                       std::uint64_t passed_ns) const {
-  const std::uint64_t heard = rpc_->heard(id);
-  const bool lives = std::exchange(peer.heard, heard) != heard || rpc_->owes(id);
-  peer.silent_ns = lives ? 0 : peer.silent_ns + passed_ns;
+  peer.silent_ns += rpc_->owes(id) ? 0 : passed_ns;
   peer.late_ns += passed_ns;
   return peer.silent_ns > options_.client_timeout_ns ||
-         peer.late_ns / patience_with_the_living > options_.client_timeout_ns;
+         peer.late_ns / patience_with_who_waits > options_.client_timeout_ns;
 }
 
 }  // namespace remora::kv::efactory
