@@ -127,7 +127,8 @@ struct ServerOptions {
   std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
   bool clean_always = false;  // for who measures cleaning: after one comes the next
-  // How long a client may take to follow a change that all must know of, before it is disconnected.
+  // How long a client may be silent before it follows a change that all must know of; then it is
+  // disconnected. One that waits for an answer is not silent.
   std::uint64_t client_timeout_ns = 1'000'000'000;
   // Where being persistent takes a commit: how long changes by the local store wait for one that
   // nobody asks for.

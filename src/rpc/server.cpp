@@ -115,12 +115,21 @@ Result<fabric::QueuePairAddress> Server::accept(const fabric::QueuePairAddress& 
   return own;
 }
 
-Server::Client* Server::find(SessionId session) {
+const Server::Client* Server::find(SessionId session) const {
   const std::uint64_t place = session & place_mask;
   if (place >= clients_.size() || !clients_[place] || clients_[place]->session.id != session) {
     return nullptr;
   }
   return clients_[place].get();
+}
+
+Server::Client* Server::find(SessionId session) {
+  return const_cast<Client*>(std::as_const(*this).find(session));
+}
+
+bool Server::owes(SessionId session) const {
+  const Client* client = find(session);
+  return client != nullptr && client->owed != 0;
 }
 
 void Server::disconnect(SessionId session) {
@@ -289,6 +298,7 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
     send(client, buffer, size);
     return;
   }
+  ++client.owed;
   waiting_.push_back({client.session.id, buffer, size, reply.ticket, due_ns});
   if (!is_persistent && options_.told_of_commits) {
     return;  // commit_waiting asks
@@ -319,6 +329,7 @@ bool Server::send_waiting() {
         waiting.ticket.commit == 0 || host_.region().persistent(waiting.ticket);
     if (is_persistent && waiting.due_ns <= now_ns) {
       committed += waiting.ticket.commit != 0 ? 1 : 0;
+      --client->owed;
       send(*client, waiting.buffer, waiting.size_bytes);
     } else if (!is_persistent && has_failed) {
       drop(*client);  // it never will be; the client must not believe otherwise

@@ -95,6 +95,8 @@ class Server final : private Poller {
   // The client finds its queue pair gone, and `left` is called in the next turn.
   void disconnect(SessionId session);
   std::size_t clients() const { return live_; }
+  // Whether a reply to it waits here, for what it tells of to be persistent.
+  bool owes(SessionId session) const;
 
   // A message that nobody asked for; no_space while too many are on their way, not_found when the
   // client is gone.
@@ -125,6 +127,7 @@ class Server final : private Poller {
     std::unique_ptr<fabric::QueuePair> queue_pair;
     std::uint64_t unused = 0;   // buffers for messages to it, a bit for each
     std::uint32_t notices = 0;  // on their way
+    std::uint32_t owed = 0;     // replies that wait
     State state = State::connected;
   };
   // A reply that is not to leave yet.
@@ -165,6 +168,7 @@ class Server final : private Poller {
   void drop(Client& client);
   bool let_go();
   Client* find(SessionId session);
+  const Client* find(SessionId session) const;
   std::size_t request_stride() const { return head_bytes + options_.request_bytes; }
   std::size_t reply_stride() const { return head_bytes + options_.reply_bytes; }
 

@@ -25,8 +25,9 @@ class ExamplesTest : public testing::Test {
     EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
-  RunningProcess serve() {
-    RunningProcess server({REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool")});
+  RunningProcess serve(const std::string& size = "64M") {
+    RunningProcess server(
+        {REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool"), "--size", size});
     for (int i = 0; i < 6000 && server.out().find("try ") == std::string::npos; ++i) {
       (void)poll(nullptr, 0, 10);
     }
@@ -55,6 +56,22 @@ TEST_F(ExamplesTest, a_connected_store_outlives_its_server) {
   EXPECT_TRUE(store.reconnect().ok());
   EXPECT_EQ(store.get("key").value(), "value");
   EXPECT_EQ(store.role(), "admin");
+}
+
+// Cleaning waits for each client to follow it, and does without those that stand still.
+TEST_F(ExamplesTest, an_idle_store_does_not_notice_that_others_had_the_log_cleaned) {
+  const RunningProcess server = serve("4M");
+  Store idle = Store::connect(folder_.file("example.sock")).value();
+  Store busy = Store::connect(folder_.file("example.sock")).value();
+  EXPECT_TRUE(idle.put("key", "value").ok());
+  const std::string value(10'000, 'v');
+  for (int i = 0; i < 2000; ++i) {
+    const Expected<void> put = busy.put("other", value);
+    ASSERT_TRUE(put.ok()) << i << ": " << put.error().message;
+  }
+  EXPECT_EQ(idle.get("key").value(), "value");
+  EXPECT_TRUE(idle.put("key", "another").ok());
+  EXPECT_EQ(busy.get("key").value(), "another");
 }
 
 TEST_F(ExamplesTest, connect_uses_a_store_that_is_served) {

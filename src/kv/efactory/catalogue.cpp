@@ -374,13 +374,17 @@ Catalogue::Fate Catalogue::judge(const Object& object) {
 
 Result<Ticket> Catalogue::move(const Object& object) {
   const Faults& planted = background_.faults();
+  const bool keeps_time = !planted.planted(faults::clean_forgets_time);
   const Result<Placed> placed = log_->append(
       {.key = object.key(),
        .value_bytes = static_cast<std::uint32_t>(object.value().size()),
-       .checksum = object.checksum(),
+       .checksum = keeps_time ? object.checksum()
+                              : object_format::object_checksum(
+                                    object.sequence(),
+                                    object_format::client_checksum(object.key(), object.value())),
        .sequence = object.sequence(),
        .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0,
-       .expires = object.expires()},
+       .expires = keeps_time ? object.expires() : 0},
       DataPool::next, Reserve::may_use);
   if (!placed.ok()) {
     return placed.status();

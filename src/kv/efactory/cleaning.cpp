@@ -1,6 +1,5 @@
 // Cleaning of the log and growth of the index, with the rounds that tell clients of both.
 #include <algorithm>
-#include <array>
 
 #include "kv/efactory/faults.h"
 #include "kv/efactory/server.h"
@@ -8,7 +7,6 @@
 namespace remora::kv::efactory {
 namespace {
 
-constexpr std::uint64_t look_round_ns = 2'000;
 constexpr std::uint64_t look_marks_ns = 1'000;
 constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
@@ -55,44 +53,6 @@ Task<Status> EfactoryServer::room() {
   co_return ended_ != before
       ? Status()
       : Status(Code::no_space, "the pool is full: delete something, or use a larger pool");
-}
-
-// --- Rounds ---
-
-Reads EfactoryServer::reads_while_cleaning() const {
-  return catalogue_->newer_place() == 0 ? Reads::first_newer : Reads::second_newer;
-}
-
-Task<void> EfactoryServer::round(Reads reads) {
-  ++round_;
-  reads_ = engine_.hybrid_reads ? reads : Reads::asked;
-  const bool in_a_hurry = background_.faults().planted(
-      reads == Reads::by_mark ? faults::free_without_notice : faults::clean_without_notice);
-  rpc_->for_each([&](const rpc::Session& session) {
-    std::array<std::byte, sizeof(Layout)> body;
-    write_struct(Bytes(body), layout(peers_.at(session.id)));
-    if (!rpc_->notify(session.id, new_layout, body).ok()) {
-      rpc_->disconnect(session.id);
-    }
-  });
-  const std::uint64_t give_up_ns = background_.runtime().after(options_.client_timeout_ns);
-  for (;;) {
-    bool all = true;
-    for (const auto& [id, peer] : peers_) {
-      all = all && peer.round == round_;
-    }
-    if (all || in_a_hurry) {
-      break;
-    }
-    if (background_.runtime().now_ns() > give_up_ns) {
-      rpc_->for_each([&](const rpc::Session& session) {
-        if (peers_.at(session.id).round != round_) {
-          rpc_->disconnect(session.id);
-        }
-      });
-    }
-    co_await background_.runtime().sleep_for(look_round_ns);
-  }
 }
 
 // --- Cleaning and growth ---

@@ -115,6 +115,89 @@ TEST_F(EfactoryTest, cleans_its_log_for_ever) {
   }
 }
 
+// Cleaning waits for every client to end what it began before. A put that waits for the disk cannot
+// end before the disk has answered, however long that takes.
+TEST_F(EfactoryTest, cleaning_cuts_off_nobody_who_waits_for_the_disk) {
+  FakeRegion* disk = nullptr;
+  make_region_ = [&](std::size_t size) {
+    auto region = std::make_unique<FakeRegion>(size, Granularity::page);
+    disk = region.get();
+    return region;
+  };
+  const std::uint64_t patience_ns = 1'000'000;
+  start(1 << 20, {.create = true, .clean_always = true, .client_timeout_ns = patience_ns});
+  const std::uint64_t rounds = counter("rounds");
+  const std::string value(1000, 'v');
+  Task<Status> slow = client_->put(bytes_of("key"), bytes_of(value), {Durability::persistent});
+  (void)loop_.run_for(10 * patience_ns);
+  EXPECT_GT(counter("rounds"), rounds) << "cleaning has begun";
+  EXPECT_FALSE(slow.finished());
+  EXPECT_TRUE(client_->failure().ok()) << client_->failure().message();
+  disk->commit();
+  disk->commit_when_asked();
+  const Status status = loop_.block_on(std::move(slow));
+  EXPECT_TRUE(status.ok()) << status.message();
+  (void)loop_.run_for(10 * patience_ns);
+  EXPECT_GT(counter("cleanings"), 0u);
+  EXPECT_EQ(get("key"), value);
+}
+
+TEST_F(EfactoryTest, cleaning_does_not_wait_for_ever) {
+  make_region_ = [](std::size_t size) {
+    return std::make_unique<FakeRegion>(size, Granularity::page);
+  };
+  const std::uint64_t patience_ns = 1'000'000;
+  start(1 << 20, {.create = true, .clean_always = true, .client_timeout_ns = patience_ns});
+  Task<Status> slow = client_->put(bytes_of("key"), bytes_of("value"), {Durability::persistent});
+  (void)loop_.run_for(50 * patience_ns);
+  EXPECT_EQ(server_->clients(), 0u);
+  EXPECT_FALSE(loop_.block_on(std::move(slow)).ok());
+}
+
+TEST_F(EfactoryTest, cleaning_goes_on_without_a_client_that_is_silent) {
+  const std::uint64_t patience_ns = 1'000'000;
+  start(1 << 20, {.create = true, .client_timeout_ns = patience_ns});
+  std::unique_ptr<StoreClient> silent = connected_elsewhere();
+  network_.partition(elsewhere_.wire.id(), far_.wire.id());
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 2000; ++i) {
+    const Status status = put("key", value);
+    ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+  }
+  EXPECT_GT(counter("cleanings"), 0u);
+  EXPECT_EQ(server_->clients(), 1u);
+  EXPECT_TRUE(client_->failure().ok());
+}
+
+// Each leaves copies of what lives; together they must not take the room that cleaning needs.
+TEST_F(EfactoryTest, any_number_of_cleanings_may_be_cut_short) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  std::map<std::string, std::string> model;
+  int puts = 0;
+  int cut_short = 0;
+  for (int life = 0; life < 60; ++life) {
+    const auto moved = static_cast<std::uint64_t>(1 + life * 13 % 60);
+    for (int i = 0; i < 3000 && counter("moved_versions") < moved; ++i, ++puts) {
+      const std::string key = "key-" + std::to_string(puts * 7 % 100);
+      if (puts % 10 == 9) {
+        ASSERT_TRUE(del(key).ok());
+        model.erase(key);
+        continue;
+      }
+      model[key] = std::string(static_cast<std::size_t>(100 + puts * 31 % 2900),
+                               static_cast<char>('a' + puts % 26));
+      const Status status = put(key, model[key], {Durability::persistent});
+      ASSERT_TRUE(status.ok()) << "life " << life << ": " << status.message();
+    }
+    cut_short += counter("cleanings") == 0 ? 1 : 0;
+    restart();
+    for (const auto& [key, value] : model) {
+      ASSERT_EQ(get(key), value) << "life " << life;
+    }
+  }
+  EXPECT_GT(cut_short, 40);
+}
+
 TEST_F(EfactoryTest, says_that_it_is_full_and_goes_on_when_something_is_deleted) {
   start(1 << 20, {.create = true, .expected_keys = 16});
   const std::string value(4000, 'v');
@@ -205,6 +288,55 @@ TEST_F(EfactoryPagesTest, verifies_a_value_whose_client_was_to_ask_and_is_gone) 
   pass_ms(200);
   EXPECT_EQ(counter("verified_versions") + counter("invalidated_versions"), 1u);
   EXPECT_FALSE(server_->busy());
+}
+
+// What a killed process left in the kernel's memory may be gone after all: until it is known to be
+// persistent, recovery frees nothing that would then be needed.
+TEST_F(EfactoryPagesTest, a_kill_in_a_cleaning_and_a_cut_after_it_lose_nothing) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  pages().commit_when_asked();
+  std::map<std::string, std::string> model;
+  std::size_t puts = 0;
+  int lost = 0;
+  for (std::size_t life = 0; life < 40; ++life) {
+    for (int i = 0; i < 3000 && counter("moved_versions") < 1u + life * 7 % 60; ++i, ++puts) {
+      const std::string key = "key-" + std::to_string(puts * 7 % 100);
+      model[key] = "persistent " + std::to_string(puts) + std::string(100 + puts * 31 % 1900, 'p');
+      ASSERT_TRUE(put(key, model[key], persistent).ok());
+    }
+    // Newer versions, at the last of which the server has not looked when it dies.
+    std::map<std::string, std::string> visible;
+    std::deque<Task<Status>> unverified;
+    for (const auto& [key, value] : model) {
+      visible[key] = "visible " + std::to_string(++puts);
+    }
+    for (const auto& [key, value] : visible) {
+      unverified.push_back(client_->put(bytes_of(key), bytes_of(value)));
+    }
+    for (Task<Status>& one : unverified) {
+      (void)loop_.block_on(std::move(one));
+    }
+    client_.reset();
+    server_.reset();
+    pool_ = Pool::open(*region_, "test").value();
+    // It recovers, and has no time for anything else.
+    server_ = engine_->start_server(Host(loop_, far_.nic, region_.get()), *pool_, {}).value();
+    server_.reset();
+    pool_.reset();
+    pages().cut();
+    restart();
+    for (auto& [key, value] : model) {
+      const std::string found = get(key);
+      if (found != value) {
+        ASSERT_TRUE(visible.contains(key)) << key << " of life " << life;
+        ASSERT_EQ(found, visible[key]) << key << " of life " << life;
+        value = found;
+      } else if (visible.contains(key)) {
+        ++lost;
+      }
+    }
+  }
+  EXPECT_GT(lost, 0) << "the cuts took something";
 }
 
 // A value that comes too late: the last byte of it is wrong until the test lets it come.

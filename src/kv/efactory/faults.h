@@ -105,6 +105,14 @@ inline constexpr Fault recovery_revives = {"efactory-recovery-revives",
                                            "recovery does not heed tombstones"};
 inline constexpr Fault recovery_restarts_sequence = {"efactory-recovery-restarts-sequence",
                                                      "sequence numbers begin anew after recovery"};
+// Keys with a time, which have a crash world of their own.
+inline constexpr Fault recovery_passes_expired = {
+    "efactory-recovery-passes-expired",
+    "recovery looks for a version behind one whose time has come"};
+inline constexpr Fault clean_forgets_time = {"efactory-clean-forgets-time",
+                                             "a copy that cleaning makes has no time"};
+
+inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time};
 
 inline constexpr std::array all = {&write_is_enough,
                                    &late_put_succeeds,

@@ -1,6 +1,8 @@
 // Recovery: the log is the truth, and the index is made anew from it.
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "kv/efactory/catalogue.h"
@@ -37,6 +39,9 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
       catalogue->index_->expect(tag);
     }
   }
+  if (const Status status = catalogue->drop_what_is_twice(found); !status.ok()) {
+    return status;
+  }
   catalogue->forget_tombstones();
   catalogue->recovered_ = catalogue->sequence_;
   if (host.faults().planted(faults::recovery_restarts_sequence)) {
@@ -59,7 +64,8 @@ bool Catalogue::acceptable(const Object& object) const {
 
 void Catalogue::take_recovered(const Object& object, Tag tag) {
   sequence_ = std::max(sequence_, object.sequence());
-  if (!acceptable(object)) {
+  if (!acceptable(object) ||
+      (host_.faults().planted(faults::recovery_passes_expired) && expired(object))) {
     return;
   }
   if (index_->crowded()) {
@@ -77,6 +83,35 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
       awaited_.push_back({object.offset(), object.sequence(), host_.now_ns(), 0});
     }
   }
+}
+
+// The copies of a cleaning that was cut short would take the room that the next one needs, and
+// those of many such cleanings all of it. Where the newest version of a key is not known to be
+// persistent (a process that was killed has left it in the kernel's memory), a cut may still take
+// it: the older ones are kept.
+Status Catalogue::drop_what_is_twice(const std::vector<Offset>& found) {
+  if (!log_->holds_several_pools()) {
+    return {};
+  }
+  std::vector<Offset> needed;
+  std::vector<Tag> undecided;
+  Tag from = 0;
+  do {
+    from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
+      const Place newest = slot.place(newest_of(slot));
+      needed.push_back(newest.offset);
+      if (!newest.durable) {
+        undecided.push_back(slot.tag());
+      }
+    });
+  } while (from != 0);
+  if (!undecided.empty()) {
+    std::ranges::sort(undecided);
+    std::ranges::copy_if(found, std::back_inserter(needed), [&](Offset offset) {
+      return std::ranges::binary_search(undecided, index_->tag(log_->at(offset).key()));
+    });
+  }
+  return log_->keep_only(std::move(needed));
 }
 
 // What a tombstone hides, or a version whose time has come, is never looked at again: nothing leads

@@ -2,11 +2,13 @@
 //
 // Rounds. Clients reach the pool and the index by themselves, so nothing of these may be moved or
 // used anew under them. A round tells every client a new Layout and waits until each has said that
-// nothing which it began under an earlier one is under way; one that does not say so in time is
-// disconnected, and its queue pair awaited until it is quiet. Cleaning begins with a round that
-// tells clients in which place of an index entry to look first, and ends with one that ends that;
-// growth of the index begins with one that stops pure READs, and ends with one that allows them
-// again. Only after the last round is old space used again.
+// nothing which it began under an earlier one is under way; one that is silent for too long is
+// disconnected, and its queue pair awaited until it is quiet. Who waits for an answer of this
+// server is not silent: a client in the middle of an operation that waits for the disk cannot
+// arrive before the disk has answered, and is none the worse for it. Cleaning begins with a round
+// that tells clients in which place of an index entry to look first, and ends with one that ends
+// that; growth of the index begins with one that stops pure READs, and ends with one that allows
+// them again. Only after the last round is old space used again.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +57,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     std::uint64_t round = 0;                          // that it has arrived in
     std::uint64_t values = 0;                         // on their way, and their space
     std::uint64_t value_bytes = 0;
+    std::uint64_t silent_ns = 0;  // in this round, while nothing was owed to it
+    std::uint64_t late_ns = 0;    // in this round
     bool leaving = false;
   };
 
@@ -87,6 +91,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<void> settle_old(const std::vector<Segment>& old);
   Task<void> grow();
   Task<void> round(Reads reads);
+  // A client has not arrived, and so much time has passed since the last look.
+  bool has_had_its_time(rpc::SessionId id, Peer& peer, std::uint64_t passed_ns) const;
   // How clients READ while the log is cleaned.
   Reads reads_while_cleaning() const;
   Task<Status> persistent(Ticket ticket);

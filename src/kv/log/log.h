@@ -152,6 +152,13 @@ class Log {
   // remain. The space is used again when the pool's log lets it go.
   Result<std::size_t> free_dead(std::size_t most);
 
+  // After recovery, before the first append. Whether a cleaning did not come to its end, so that
+  // segments of several data pools are alive and hold versions twice.
+  bool holds_several_pools() const;
+  // Frees every segment in which none of these objects lies. For who knows that they are the newest
+  // of their keys, tombstones among them: what no segment has any more, none of them hides.
+  Status keep_only(std::vector<Offset> objects);
+
   // The live segments of a data pool, in the order of their numbers. Replaces the content of `out`.
   void list(DataPool pool, std::vector<Segment>& out) const;
   // The offsets of all objects in a segment, first to last; a cleaner walks them from the end.

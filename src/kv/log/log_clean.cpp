@@ -82,6 +82,30 @@ Result<std::size_t> Log::free_dead(std::size_t most) {
   return dead_.size();
 }
 
+bool Log::holds_several_pools() const {
+  return std::ranges::any_of(segments_, [this](const auto& entry) {
+    return entry.second.data_pool != segments_.begin()->second.data_pool;
+  });
+}
+
+Status Log::keep_only(std::vector<Offset> objects) {
+  std::ranges::sort(objects);
+  std::erase_if(segments_, [&](const auto& entry) {
+    const Segment& segment = entry.second;
+    const auto first = std::ranges::lower_bound(objects, segment.offset);
+    const bool is_needed =
+        (first != objects.end() && *first < segment.offset + segment.capacity_bytes) ||
+        open_[static_cast<std::size_t>(DataPool::current)] == &segment;
+    if (!is_needed) {
+      dead_.push_back(segment);
+    }
+    return !is_needed;
+  });
+  recount();
+  const Result<std::size_t> left = free_dead(dead_.size());
+  return left.ok() ? Status() : left.status();
+}
+
 void Log::list(DataPool pool, std::vector<Segment>& out) const {
   out.clear();
   for (const auto& [offset, segment] : segments_) {

@@ -1,0 +1,237 @@
+#include "sim/stores/expiry_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace remora::sim {
+namespace {
+
+constexpr ImageLimits images_of_an_outage = {.exhaustive = 1, .samples = 16};
+constexpr std::uint64_t key_count = 5;
+constexpr std::uint64_t change_count = 150;
+constexpr std::uint64_t most_outages = 4;
+constexpr std::uint64_t outage_one_in = 500;  // memory events
+constexpr std::uint64_t longest_time_ms = 150;
+constexpr std::uint64_t longest_rest_ns = 8'000'000;
+constexpr std::uint64_t shortest_dated_bytes = 24;
+constexpr std::uint64_t longest_dated_bytes = 4'000;
+constexpr std::uint64_t longest_run_events = 400'000;
+
+// A value says which version it is.
+std::string dated_value(std::uint64_t version, std::size_t size_bytes) {
+  std::string value = std::to_string(version) + ' ';
+  value.resize(std::max(size_bytes, value.size()), static_cast<char>('a' + version % 26));
+  return value;
+}
+
+std::uint64_t dated_version(std::string_view value) {
+  std::uint64_t version = 0;
+  (void)std::from_chars(value.data(), value.data() + value.size(), version);
+  return value == dated_value(version, value.size()) ? version : UINT64_MAX;
+}
+
+StorePlan plan_of(const kv::Engine& engine, const Platform& platform, const Faults& faults,
+                  Random& random) {
+  StorePlan plan;
+  plan.engine = &engine;
+  plan.platform = platform;
+  plan.faults = faults;
+  plan.pool_bytes = 256 << 10;
+  plan.server.expected_keys = 8;
+  constexpr std::uint32_t percents[] = {5, 15, 60};
+  plan.server.clean_at_percent = percents[random.below(3)];
+  plan.server.local_commit_ns = random.below(20'000'000);
+  return plan;
+}
+
+}  // namespace
+
+ExpiryRun::ExpiryRun(const kv::Engine& engine, const Platform& platform, const Faults& faults,
+                     std::uint64_t seed, SiteTable& sites)
+    : random_(seed),
+      plan_(plan_of(engine, platform, faults, random_)),
+      world_(plan_, 0, sites, random_.fork()),
+      left_(change_count),
+      cuts_left_(1 + random_.below(most_outages)) {
+  for (std::uint64_t i = 0; i < key_count; ++i) {
+    const std::string key = "key-" + std::to_string(i);
+    keys_[key] = {Step{}};
+    firm_[key] = 0;
+  }
+}
+
+std::optional<std::string> ExpiryRun::go() {
+  if (const Status status = world_.create(); !status.ok()) {
+    report("the store cannot be made: " + std::string(status.message()));
+    return violation_;
+  }
+  world_.memory().on_event([this](const CrashEvent&) { on_memory_event(); });
+  world_.server().spawn(live(*world_.store()->local(), random_.fork()));
+  while (!violation_ && left_ != 0 && world_.loop().events() < longest_run_events &&
+         world_.loop().step() == RunState::running) {
+    if (image_) {
+      cut();
+    }
+  }
+  count();
+  return violation_;
+}
+
+// --- Changes ---
+
+Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
+  while (left_ != 0 && !violation_) {
+    co_await world_.loop().sleep_for(random.chance(1, 2) ? random.below(longest_rest_ns)
+                                                         : random.below(10'000));
+    const std::string key = "key-" + std::to_string(random.below(key_count));
+    Steps& steps = keys_[key];
+    if (random.chance(1, 4)) {
+      const kv::LocalStore::Mark mark = store.now();
+      const Status status = co_await store.persistent(mark);
+      // A cut in the middle of this very event takes what comes after it, the answer too.
+      co_await world_.loop().yield();
+      if (status.ok()) {
+        persistent_up_to(mark);
+      }
+    } else if (random.chance(1, 3)) {
+      look(store, key, steps, steps.size() - 1, "");
+    } else {
+      --left_;
+      co_await change(store, steps, key, random);
+    }
+  }
+}
+
+Task<void> ExpiryRun::change(kv::LocalStore& store, Steps& steps, const std::string& key,
+                             Random& random) {
+  Step step;
+  const std::uint64_t dice = random.below(10);
+  if (dice != 0) {
+    step.version = ++versions_;
+    step.expires = dice < 7 ? world_.loop().wall_ms() + random.between(1, longest_time_ms) : 0;
+  }
+  const std::string value =
+      dated_value(step.version, random.between(shortest_dated_bytes, longest_dated_bytes));
+  const ConstBytes piece = as_bytes(value);
+  // It may happen though a cut takes the answer; and it is made by the call, at once.
+  steps.push_back(step);
+  steps.back().mark = UINT64_MAX;
+  for (int tries = 0; tries < 2; ++tries) {
+    const Result<kv::LocalStore::Mark> mark =
+        step.version == 0 ? store.del(as_bytes(key))
+                          : store.put(as_bytes(key), std::span(&piece, 1), step.expires);
+    if (mark.ok()) {
+      steps.back().mark = *mark;
+      co_return;
+    }
+    if (mark.code() != Code::no_space) {
+      report("a change failed: " + std::string(mark.status().message()));
+      co_return;
+    }
+    if (!(co_await store.room()).ok()) {
+      break;
+    }
+  }
+  steps.pop_back();
+}
+
+void ExpiryRun::persistent_up_to(kv::LocalStore::Mark mark) {
+  for (const auto& [key, steps] : keys_) {
+    for (std::size_t i = firm_[key]; i < steps.size() && steps[i].mark <= mark; ++i) {
+      firm_[key] = i;
+    }
+  }
+}
+
+// --- Cuts ---
+
+void ExpiryRun::on_memory_event() {
+  if (image_ || violation_ || cuts_left_ == 0 || !random_.chance(1, outage_one_in)) {
+    return;
+  }
+  --cuts_left_;
+  Images images(images_of_an_outage);
+  images.take(world_.memory(), random_.fork());
+  for (std::uint64_t skip = random_.below(images.planned()); images.next() && skip != 0; --skip) {
+  }
+  image_.emplace(images.bytes().begin(), images.bytes().end());
+}
+
+void ExpiryRun::cut() {
+  count();
+  Status recovered;
+  while (image_) {  // the recovery may be cut as well
+    const std::vector<std::byte> image = std::move(*image_);
+    image_.reset();
+    ++cuts_;
+    world_.restart_server(image);
+    recovered = world_.recover();
+  }
+  if (!recovered.ok()) {
+    report("the store does not recover: " + std::string(recovered.message()));
+    return;
+  }
+  kv::LocalStore& store = *world_.store()->local();
+  for (auto& [key, steps] : keys_) {
+    look(store, key, steps, firm_[key], " after a cut");
+    const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(key));
+    const Step& firm = steps[firm_[key]];
+    const bool had_time = firm_[key] + 1 == steps.size() && firm.expires != 0;
+    kept_times_ += had_time && found ? 1u : 0u;
+    stayed_away_ += had_time && !found ? 1u : 0u;
+    Step now;
+    if (found) {
+      now = {dated_version(as_text(found->value)), found->expires, 0};
+    }
+    steps = {now};
+    firm_[key] = 0;
+  }
+  world_.server().spawn(live(store, random_.fork()));
+}
+
+void ExpiryRun::count() {
+  if (world_.store() == nullptr) {
+    return;
+  }
+  for (const kv::StoreServer::Counter& counter : world_.store()->counters()) {
+    cleanings_ += counter.name == "cleanings" ? counter.value : 0;
+    forgotten_ += counter.name == "expired_keys" ? counter.value : 0;
+  }
+}
+
+// --- What a key is ---
+
+bool ExpiryRun::is_there(const Step& step) {
+  return step.version != 0 && (step.expires == 0 || step.expires > world_.loop().wall_ms());
+}
+
+// It is what one of the steps from that one on left.
+void ExpiryRun::look(kv::LocalStore& store, const std::string& key, const Steps& steps,
+                     std::size_t from, const std::string& after) {
+  const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(key));
+  const Step seen = found ? Step{dated_version(as_text(found->value)), found->expires, 0} : Step{};
+  const bool explained = std::any_of(
+      steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(), [&](const Step& step) {
+        return is_there(step) ? step.version == seen.version && step.expires == seen.expires
+                              : seen.version == 0;
+      });
+  if (explained) {
+    return;
+  }
+  std::string may_be;
+  for (std::size_t i = from; i < steps.size(); ++i) {
+    may_be += fmt::format(" {} until {},", steps[i].version, steps[i].expires);
+  }
+  report(fmt::format("at {} {} is version {} until {}{}; it may be{} gone from its time on",
+                     world_.loop().wall_ms(), key, seen.version, seen.expires, after, may_be));
+}
+
+void ExpiryRun::report(const std::string& what) {
+  if (!violation_) {
+    violation_ = what;
+  }
+}
+
+}  // namespace remora::sim

@@ -1,0 +1,81 @@
+// ExpiryRun: one seeded run of a store's keys with a time in the crash world. The server's own
+// process puts keys with and without a time, deletes them, waits until changes are persistent, and
+// lets times come; at some memory events the power is cut, and the store comes back with one of the
+// images that the crash model allows. One flow makes all changes, so what a key may be after a cut
+// follows from what it did to it:
+//
+//   - what the last change that was called persistent left, or a later one;
+//   - with the time that was put with it, to the millisecond;
+//   - and not there once that time has come: in particular no older version.
+//
+// All follows from the seed. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kv/local_store.h"
+#include "sim/memory/images.h"
+#include "sim/stores/plan.h"
+#include "sim/stores/store_world.h"
+
+namespace remora::sim {
+
+class ExpiryRun {
+ public:
+  // Engine and sites outlive it.
+  ExpiryRun(const kv::Engine& engine, const Platform& platform, const Faults& faults,
+            std::uint64_t seed, SiteTable& sites);
+
+  // Once. The first violation in words, or nothing.
+  std::optional<std::string> go();
+
+  // What has happened: for who wants to know that a run was worth something.
+  std::uint64_t cuts() const { return cuts_; }
+  std::uint64_t kept_times() const { return kept_times_; }    // seen again after a cut
+  std::uint64_t stayed_away() const { return stayed_away_; }  // expired, and so after a cut
+  std::uint64_t cleanings() const { return cleanings_; }
+  std::uint64_t forgotten() const { return forgotten_; }  // by the background
+
+ private:
+  // What a change left of a key.
+  struct Step {
+    std::uint64_t version = 0;  // 0: not there
+    kv::LocalStore::Expiry expires = 0;
+    kv::LocalStore::Mark mark = 0;
+  };
+  // Since the last cut; the first is what was there then.
+  using Steps = std::vector<Step>;
+
+  Task<void> live(kv::LocalStore& store, Random random);
+  Task<void> change(kv::LocalStore& store, Steps& steps, const std::string& key, Random& random);
+  void look(kv::LocalStore& store, const std::string& key, const Steps& steps, std::size_t from,
+            const std::string& after);
+  void on_memory_event();
+  void cut();
+  void count();
+  void persistent_up_to(kv::LocalStore::Mark mark);
+  bool is_there(const Step& step);
+  void report(const std::string& what);
+
+  Random random_;
+  StorePlan plan_;
+  StoreWorld world_;
+  std::map<std::string, Steps> keys_;
+  std::map<std::string, std::size_t> firm_;  // the last step that was called persistent
+  std::uint64_t versions_ = 0;
+  std::uint64_t left_;  // changes
+  std::optional<std::vector<std::byte>> image_;
+  std::uint64_t cuts_left_;
+  std::uint64_t cuts_ = 0;
+  std::uint64_t kept_times_ = 0;
+  std::uint64_t stayed_away_ = 0;
+  std::uint64_t cleanings_ = 0;
+  std::uint64_t forgotten_ = 0;
+  std::optional<std::string> violation_;
+};
+
+}  // namespace remora::sim
