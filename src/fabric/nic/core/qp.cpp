@@ -255,7 +255,7 @@ void Qp::settle() {
 
 // --- Posting ---
 
-// There is one call in it, so that the way without needs no frame.
+// What a window does not execute, or what is left to do behind it, is one call.
 Status Qp::post_send(std::span<const SendWork> works) {
   const bool done = works.size() == 1 && window_->run(works[0]);
   if (done && connection_.engine.kick.linked()) [[likely]] {
