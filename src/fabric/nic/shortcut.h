@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -98,6 +99,9 @@ class Shortcut {
 
   // --- Initiator. The connection outlives the lane. May be null: then all goes by the wire.
   virtual std::unique_ptr<Lane> open_lane(Connection& connection, Lane::Owner& owner) = 0;
+
+  // Requests that windows have executed: what a window runs costs no store to count it.
+  virtual std::uint64_t executed_by_windows() const { return 0; }
 
   // --- Target.
   // Takes back what the peer may do through this queue pair. Never blocks.

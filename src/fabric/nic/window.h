@@ -11,6 +11,7 @@
 // All that is asked of a request is asked here too. Whatever does not match goes to the lane.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -19,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "fabric/nic/core/completions.h"
+#include "fabric/nic/core/work_shape.h"
 #include "fabric/work.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -29,14 +31,6 @@
 namespace remora::fabric::nic {
 
 struct Window {
-  // The first bytes of a request behind its id: what it is, and how it is to be done.
-  static std::uint64_t shape_of(const SendWork& work) {
-    constexpr std::uint64_t flags = 0xff'ffff'ffff;
-    static_assert(offsetof(SendWork, opcode) == 8 && offsetof(SendWork, solicited) == 12);
-    std::uint64_t shape;
-    std::memcpy(&shape, reinterpret_cast<const std::byte*>(&work) + 8, sizeof shape);
-    return shape & flags;
-  }
   static std::uint64_t size_and_key(const Sge& piece) {
     static_assert(offsetof(Sge, size_bytes) == 8 && offsetof(Sge, key) == 12);
     std::uint64_t both;
@@ -46,37 +40,38 @@ struct Window {
 
   // Executes the request and reports it, or leaves all as it was.
   [[gnu::always_inline]] bool run(const SendWork& work) const {
-    std::byte* const place = find(work);
-    if (place == nullptr) [[unlikely]] {
+    if (!matches(work)) [[unlikely]] {
       return false;
     }
-    const std::uint64_t inside = enter();
+    // Looked at once: the compiler takes it that a copy may have changed them.
+    std::atomic<std::uint64_t>& word = *epoch;
+    const std::uint64_t inside = enter(word);
     const bool is_open = opens();
     if (is_open) [[likely]] {
-      move(work, place);
+      move(work);
+    } else {
+      ++*idle_entries;
     }
-    leave(inside);
+    leave(word, inside);
     return is_open;
   }
 
   // The parts of run, for whoever executes several. Between enter and leave the target takes
   // nothing back; whether it has done so before is what opens() tells.
-  [[gnu::always_inline]] std::byte* find(const SendWork& work) const {
-    if (shape_of(work) != shape || work.pieces.size() != 1) [[unlikely]] {
-      return nullptr;
+  [[gnu::always_inline]] bool matches(const SendWork& work) const {
+    if (work_shape(work) != shape || work.pieces.size() != 1) [[unlikely]] {
+      return false;
     }
     const Sge& at = work.pieces[0];
     const std::uint64_t local = reinterpret_cast<std::uintptr_t>(at.address) - local_base;
     const std::uint64_t offset = work.remote.address - remote_base;
     // One comparison for alignment and end: what is not aligned rotates to a number beyond any.
-    const bool is_fine = size_and_key(at) == piece && work.remote.key == remote_key &&
-                         *changes == changes_then && local <= local_last &&
-                         std::rotr(offset, unit_bits) <= last_unit;
-    return is_fine ? remote + offset : nullptr;
+    return size_and_key(at) == piece && work.remote.key == remote_key && *changes == changes_then &&
+           local <= local_last && std::rotr(offset, unit_bits) <= last_unit;
   }
-  [[gnu::always_inline]] std::uint64_t enter() const {
-    const std::uint64_t inside = epoch->load(std::memory_order_relaxed) + 1;
-    epoch->store(inside, std::memory_order_relaxed);
+  [[gnu::always_inline]] static std::uint64_t enter(std::atomic<std::uint64_t>& word) {
+    const std::uint64_t inside = word.load(std::memory_order_relaxed) + 1;
+    word.store(inside, std::memory_order_relaxed);
     // For the compiler alone: the target, who takes rights back, makes it a full fence.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return inside;
@@ -84,14 +79,23 @@ struct Window {
   [[gnu::always_inline]] bool opens() const {
     return gate->load(std::memory_order_acquire) == grant;
   }
-  [[gnu::always_inline]] void leave(std::uint64_t inside) const {
-    epoch->store(inside + 1, std::memory_order_release);
+  [[gnu::always_inline]] static void leave(std::atomic<std::uint64_t>& word, std::uint64_t inside) {
+    word.store(inside + 1, std::memory_order_release);
   }
-  [[gnu::always_inline]] void move(const SendWork& work, std::byte* place) const {
+  [[gnu::always_inline]] void move(const SendWork& work) const {
     std::byte* const local = work.pieces[0].address;
+    std::byte* const place = remote + (work.remote.address - remote_base);
+#ifdef REMORA_HAS_WINDOWS
+    if (way == Way::wide_read || way == Way::wide_write) [[likely]] {
+      copy_line_at_once(way == Way::wide_read ? local : place,
+                        way == Way::wide_read ? place : local);
+      completions->push_wide(work.id, completion);
+      return;
+    }
+#endif
     copy_line(is_read ? local : place, is_read ? place : local);
     if (is_signalled) {
-      completions->push_words(work.id, how, what);
+      completions->push_words(work.id, completion[1], completion[2]);
     }
   }
 
@@ -112,14 +116,15 @@ struct Window {
   const std::atomic<std::uint64_t>* gate = nullptr;
   std::uint64_t grant = 0;
   std::atomic<std::uint64_t>* epoch = nullptr;
+  std::uint64_t* idle_entries = nullptr;  // into the epoch, where nothing is executed for a window
   Completions* completions = nullptr;
-  std::uint64_t how = 0;  // the second and the third word of its completion
-  std::uint64_t what = 0;
   RemoteKey remote_key = 0;
+  // Signalled, by a processor that moves a line at once; or anything else.
+  enum class Way : std::uint8_t { other, wide_read, wide_write } way = Way::other;
   bool is_read = false;
   bool is_signalled = false;
-
-  bool is_wide = false;  // this processor moves a line at once
+  // Its completion, but for the id: see Completions::push_wide.
+  std::array<std::uint64_t, 4> completion = {};
 
   // Whether there are windows here.
   static constexpr bool is_possible() {
@@ -132,23 +137,24 @@ struct Window {
   static bool is_wide_here();
 
  private:
-  // In ascending order, and no word is ever seen torn.
-  [[gnu::always_inline]] void copy_line(std::byte* to, const std::byte* from) const {
 #ifdef REMORA_HAS_WINDOWS
-    if (is_wide) [[likely]] {
-      // A register that code for any x86-64 does not know of: nothing else is in it.
-      asm volatile(
-          "vmovdqu64 (%[from]), %%zmm16\n\t"
-          "vmovdqu64 %%zmm16, (%[to])"
-          :
-          : [to] "r"(to), [from] "r"(from)
-          :
+  [[gnu::always_inline]] static void copy_line_at_once(std::byte* to, const std::byte* from) {
+    // A register that code for any x86-64 does not know of: nothing else is in it.
+    asm volatile(
+        "vmovdqu64 (%[from]), %%zmm16\n\t"
+        "vmovdqu64 %%zmm16, (%[to])"
+        :
+        : [to] "r"(to), [from] "r"(from)
+        :
 #ifdef __AVX512F__
-          "xmm16",
+        "xmm16",
 #endif
-          "memory");
-      return;
-    }
+        "memory");
+  }
+#endif
+  // In ascending order, and no word is ever seen torn.
+  [[gnu::always_inline]] static void copy_line(std::byte* to, const std::byte* from) {
+#ifdef REMORA_HAS_WINDOWS
     for (std::size_t at = 0; at < size_bytes; at += sizeof(__m128i)) {
       const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + at), part);
@@ -162,7 +168,7 @@ struct Window {
 
 inline bool Window::is_wide_here() {
 #ifdef REMORA_HAS_WINDOWS
-  return __builtin_cpu_supports("avx512f");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
 #else
   return false;
 #endif

@@ -27,6 +27,18 @@ inline void store_byte(std::byte* to, std::byte value) {
 inline void copy_ascending(std::byte* to, ConstBytes from) {
   const std::byte* at = from.data();
   const std::byte* const end = at + from.size();
+#ifdef REMORA_COPIES_PAIRS
+  // One line, of which there are more than of anything else.
+  if (from.size() == cache_line_bytes &&
+      reinterpret_cast<std::uintptr_t>(to) % (2 * word_bytes) == 0) [[likely]] {
+    for (std::size_t pair = 0; pair < cache_line_bytes; pair += 2 * word_bytes) {
+      _mm_store_si128(reinterpret_cast<__m128i*>(to + pair),
+                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + pair)));
+      asm volatile("" ::: "memory");
+    }
+    return;
+  }
+#endif
   for (; at < end && reinterpret_cast<std::uintptr_t>(to) % word_bytes != 0; ++at, ++to) {
     store_byte(to, *at);
   }

@@ -2,12 +2,17 @@
 // do not allocate.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "fabric/device.h"
+
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define REMORA_HAS_WIDE_COMPLETIONS 1
+#endif
 
 namespace remora::fabric::nic {
 
@@ -18,6 +23,7 @@ class Completions final : public CompletionQueue {
       : ring_(new Entry[std::bit_ceil(capacity)]),
         mask_(std::bit_ceil(capacity) - 1),
         capacity_(capacity),
+        limit_(capacity),
         overruns_(overruns) {}
 
   std::size_t poll(std::span<WorkCompletion> out) override;
@@ -36,7 +42,7 @@ class Completions final : public CompletionQueue {
   // The same, of a completion in the three words that it is in memory.
   [[gnu::always_inline]] void push_words(std::uint64_t id, std::uint64_t second,
                                          std::uint64_t third, bool urgent = false) {
-    if (behind_ - first_ == capacity_) [[unlikely]] {
+    if (behind_ == limit_) [[unlikely]] {
       lose();
       return;
     }
@@ -48,6 +54,32 @@ class Completions final : public CompletionQueue {
       raise(urgent);
     }
   }
+
+#ifdef REMORA_HAS_WIDE_COMPLETIONS
+  // The same of a success, by one store; where is_wide_here() says so.
+  using Words = std::array<std::uint64_t, 4>;  // an id of zero, the other two, and a zero
+  [[gnu::always_inline]] void push_wide(const std::uint64_t& id, const Words& all_but_id) {
+    if (behind_ == limit_) [[unlikely]] {
+      lose();
+      return;
+    }
+    // A register that code for any x86-64 does not know of: nothing else is in it.
+    asm volatile(
+        "vmovq %[id], %%xmm16\n\t"
+        "vporq %[rest], %%ymm16, %%ymm16\n\t"
+        "vmovdqu64 %%ymm16, %[to]"
+        : [to] "=m"(ring_[behind_ & mask_])
+        : [id] "m"(id), [rest] "m"(all_but_id)
+#ifdef __AVX512F__
+        : "xmm16"
+#endif
+    );
+    ++behind_;
+    if (armed_ != Armed::no) [[unlikely]] {
+      raise(false);
+    }
+  }
+#endif
   static std::uint64_t second_word(const WorkCompletion& completion) {
     return static_cast<std::uint64_t>(completion.status) |
            static_cast<std::uint64_t>(completion.opcode) << 8 |
@@ -65,7 +97,7 @@ class Completions final : public CompletionQueue {
   // than the stores before it waits until all of them have drained, those to the target's cold
   // memory too, and that costs more than all the rest.
   using Pair = std::uint64_t __attribute__((vector_size(16)));
-  struct Entry {
+  struct alignas(32) Entry {
     Pair pair;
     std::uint64_t third;
   };
@@ -75,14 +107,16 @@ class Completions final : public CompletionQueue {
                 offsetof(WorkCompletion, immediate) == 12 &&
                 offsetof(WorkCompletion, size_bytes) == 16 && offsetof(WorkCompletion, qp) == 20);
 
+  void copy_out(std::uint32_t number, WorkCompletion& out) const;
   void lose();
   void raise(bool urgent);
 
   const std::unique_ptr<Entry[]> ring_;
   const std::uint32_t mask_;
   const std::uint32_t capacity_;
-  std::uint32_t first_ = 0;   // as many as were taken out,
-  std::uint32_t behind_ = 0;  // and put in; the difference counts those in between
+  // As many as were put in, and how many that may be: the capacity more than were taken out.
+  std::uint32_t behind_ = 0;
+  std::uint32_t limit_;
   std::uint32_t& overruns_;
   std::uint64_t events_ = 0;
   Armed armed_ = Armed::no;

@@ -35,7 +35,7 @@ struct Engine {
         shortcut(wire_.shortcut()) {}
 
   // The place that a key leads to, or null. What the translation costs is charged.
-  std::byte* translate(const Reach& reach) {
+  [[gnu::always_inline]] std::byte* translate(const Reach& reach) {
     std::byte* place = memory.translate(reach);
     if (const std::uint64_t misses = memory.take_misses(); misses != 0) [[unlikely]] {
       wire.charge(Wire::Cost::translation_miss, misses);
@@ -57,6 +57,10 @@ struct Engine {
   // The same packet, as it is now.
   void commit(const Packet& packet) {
     encode(packet, room);
+    commit_encoded();
+  }
+  // The same, with its headers in their place already.
+  void commit_encoded() {
     wire.commit();
     ++counters.packets_sent;
     unflushed = true;
@@ -69,7 +73,7 @@ struct Engine {
       runtime.soon(kick);
     }
   }
-  bool has_turn() const { return in_turn || kick.armed(); }
+  bool has_turn() const { return kick.armed() || in_turn; }
 
   // The time of this turn: the clock is read once in a turn, if at all.
   std::uint64_t now_ns() {

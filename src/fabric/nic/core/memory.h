@@ -52,16 +52,19 @@ class Memory {
   bool allows(const Reach& reach) const { return resolve(reach) != nullptr; }
 
   // The place itself, with its pages translated; null when it is not allowed.
-  std::byte* translate(const Reach& reach) {
-    std::byte* place = resolve(reach);
-    if (place != nullptr && reach.size_bytes != 0) [[likely]] {
+  [[gnu::always_inline]] std::byte* translate(const Reach& reach) {
+    const RegisteredMemory* const memory = resolve(reach);
+    if (memory == nullptr) [[unlikely]] {
+      return nullptr;
+    }
+    std::byte* const base = memory->bytes.data();
+    const std::uint64_t offset = reach.address - reinterpret_cast<std::uintptr_t>(base);
+    if (reach.size_bytes != 0) [[likely]] {
       // Pages are counted from the region's beginning, and from 1: what a run in virtual time takes
       // must not depend on where the process has its memory.
-      const RegisteredMemory* memory = regions_.find(reach.key);
-      const auto offset = static_cast<std::uint64_t>(place - memory->bytes.data());
       pages_.touch(reach.key, page_bytes + offset, reach.size_bytes);
     }
-    return place;
+    return base + offset;
   }
 
   // Differs whenever regions were added or removed since: whoever keeps what a key led to asks.
@@ -73,7 +76,8 @@ class Memory {
   std::uint64_t take_misses() { return pages_.take_misses(); }
 
  private:
-  std::byte* resolve(const Reach& reach) const {
+  // The region, if it is as the reach demands.
+  const RegisteredMemory* resolve(const Reach& reach) const {
     const RegisteredMemory* memory = find(reach.domain, reach.key);
     if (memory == nullptr || (reach.rights & ~memory->access) != 0) [[unlikely]] {
       return nullptr;
@@ -81,8 +85,7 @@ class Memory {
     // An address below the region wraps to an offset beyond any length.
     const std::uint64_t offset =
         reach.address - reinterpret_cast<std::uintptr_t>(memory->bytes.data());
-    return within(offset, reach.size_bytes, memory->bytes.size()) ? memory->bytes.data() + offset
-                                                                  : nullptr;
+    return within(offset, reach.size_bytes, memory->bytes.size()) ? memory : nullptr;
   }
 
   Table<RegisteredMemory, limits::region_index_bits, 32> regions_;

@@ -54,6 +54,9 @@ NicCore::~NicCore() {
 
 DeviceCounters NicCore::counters() const {
   DeviceCounters counters = engine_.counters;
+  if (engine_.shortcut != nullptr) {
+    counters.requests_short_cut += engine_.shortcut->executed_by_windows();
+  }
   counters.translation_hits = engine_.memory.pages().hits();
   counters.translation_misses = engine_.memory.pages().misses();
   return counters;
@@ -166,6 +169,18 @@ void NicCore::serve(Qp& qp) {
   }
 }
 
+[[gnu::always_inline]] inline const Parsed* NicCore::parsed(ConstBytes bytes) {
+  if (expected_first_ != expected_behind_) {
+    const Expected& next = expected_[expected_first_];
+    if (next.at == bytes.data() && next.size_bytes == bytes.size()) [[likely]] {
+      ++expected_first_;
+      return &next.parsed;
+    }
+    expected_first_ = expected_behind_ = 0;
+  }
+  return parse(bytes, parsed_) ? &parsed_ : nullptr;
+}
+
 void NicCore::receive(LinkId from, ConstBytes bytes) {
   ++engine_.counters.packets_received;
   const Parsed* const found = parsed(bytes);
@@ -175,7 +190,11 @@ void NicCore::receive(LinkId from, ConstBytes bytes) {
   }
   const Packet& packet = found->packet;
   if (Qp* qp = queue_pairs_.find(packet.queue_pair)) [[likely]] {
-    qp->handle(from, packet, found->payload);
+    if (!qp->handle_straight(from, packet, found->payload)) {
+      qp->handle(from, packet, found->payload);
+    } else if (!qp->linked() && qp->is_to_be_served()) {
+      activate(*qp);
+    }
     return;
   }
   const bool lossless = engine_.wire.traits(from).lossless;
@@ -186,18 +205,6 @@ void NicCore::receive(LinkId from, ConstBytes bytes) {
     return;
   }
   ++engine_.counters.packets_dropped;
-}
-
-const Parsed* NicCore::parsed(ConstBytes bytes) {
-  if (expected_first_ != expected_behind_) {
-    const Expected& next = expected_[expected_first_];
-    if (next.at == bytes.data() && next.size_bytes == bytes.size()) [[likely]] {
-      ++expected_first_;
-      return &next.parsed;
-    }
-    expected_first_ = expected_behind_ = 0;
-  }
-  return parse(bytes, parsed_) ? &parsed_ : nullptr;
 }
 
 // Its headers are taken, and the first lines of its target asked for, if it may use them: a cold

@@ -17,6 +17,8 @@ bool may_be_inline(Opcode opcode) {
   return opcode <= Opcode::write_imm;
 }
 
+constinit const Window no_window;  // matches no request
+
 }  // namespace
 
 Qp::Qp(NicCore& core, DomainId domain, const QueuePairOptions& options)
@@ -32,7 +34,8 @@ Qp::Qp(NicCore& core, DomainId domain, const QueuePairOptions& options)
       sends_(options),
       receives_(options),
       requester_(*this, connection_, sends_),
-      responder_(connection_, receives_) {}
+      responder_(connection_, receives_),
+      window_(&no_window) {}
 
 Qp::~Qp() {
   reset();
@@ -95,7 +98,7 @@ void Qp::reset() {
   }
   requester_.stop();
   responder_.stop();
-  lane_.reset();
+  drop_lane();
   held_.reset();
   if (is_connected()) {
     retire();
@@ -118,7 +121,7 @@ void Qp::tell_gone() {
 void Qp::enter_error() {
   state_ = QpState::error;
   requester_.stop();
-  lane_.reset();
+  drop_lane();
   retire();
   if (!responder_.failed()) {
     responder_.stop();
@@ -126,6 +129,11 @@ void Qp::enter_error() {
   connection_.engine.dma.drop(connection_.number);
   end_held(WorkStatus::flushed);
   flush_queues();
+}
+
+void Qp::drop_lane() {
+  window_ = &no_window;
+  lane_.reset();
 }
 
 // What the peer may do without asking.
@@ -171,7 +179,7 @@ void Qp::deal_with_failure() {
 
 void Qp::link_lost() {
   if (held_) {
-    lane_.reset();
+    drop_lane();
     end_held(WorkStatus::retry_exceeded);
   } else {
     requester_.give_up();
@@ -225,9 +233,7 @@ void Qp::handle(LinkId from, const Packet& packet, ConstBytes payload) {
     requester_.handle_response(packet, payload);
   }
   deal_with_failure();
-  // Where nothing gets lost an answer that leaves nothing to do is common; elsewhere whoever was
-  // asked first is served first.
-  if (!connection_.traits.lossless || requester_.may_send() || responder_.owes()) {
+  if (is_to_be_served()) {
     core_.activate(*this);
   }
 }
@@ -249,24 +255,23 @@ void Qp::settle() {
 
 // --- Posting ---
 
-// Both ways on are the last thing that it does, so that it needs no frame of its own.
+// What a window does not execute, or what is left to do behind it, is one call.
 Status Qp::post_send(std::span<const SendWork> works) {
-  if (works.size() == 1 && lane_ != nullptr && sends_.empty() && !held_ &&
-      lane_->window().run(works[0])) [[likely]] {
-    Engine& engine = connection_.engine;
-    ++engine.counters.requests_short_cut;
-    return engine.has_turn() ? Status() : ask_for_turn();
+  const bool done = works.size() == 1 && window_->run(works[0]);
+  if (done && connection_.engine.kick.linked()) [[likely]] {
+    return {};
   }
-  return post_any(works);
+  return post_any(works, done);
 }
 
-[[gnu::noinline]] Status Qp::ask_for_turn() {
-  connection_.engine.ask_for_turn();
-  return {};
-}
-
-Status Qp::post_any(std::span<const SendWork> works) {
+// `done`: they were executed, and the turn behind that is all that is left to do.
+[[gnu::noinline]] Status Qp::post_any(std::span<const SendWork> works, bool done) {
+  if (done) {
+    connection_.engine.ask_for_turn();
+    return {};
+  }
   if (lane_ != nullptr && sends_.empty() && !held_) {
+    window_ = &lane_->window();
     if (works.size() == 1 && lane_->run_one(works[0])) {
       count_short_cut(1);
       return {};
@@ -286,12 +291,17 @@ Status Qp::post_any(std::span<const SendWork> works) {
 }
 
 Status Qp::post_by_wire(std::span<const SendWork> works) {
+  window_ = &no_window;
   if (!is_connected()) {
     return Status(Code::closed, "the queue pair is not connected");
   }
   Status status;
   connection_.engine.wire.prepare(connection_.link);
   for (const SendWork& work : works) {
+    if (is_plain(work) && state_ != QpState::error && !sends_.full()) [[likely]] {
+      push(work, work.pieces[0].size_bytes);
+      continue;
+    }
     status = post_one(work);
     if (!status.ok()) {
       break;
@@ -307,6 +317,7 @@ Status Qp::post_by_wire(std::span<const SendWork> works) {
 }
 
 void Qp::hold(const SendWork& work) {
+  window_ = &no_window;
   const bool brings_bytes = work.opcode >= Opcode::read && work.opcode <= Opcode::fetch_add;
   held_ = {work.id, work.opcode, work.signalled,
            brings_bytes ? static_cast<std::uint32_t>(total_bytes(work.pieces)) : 0};
@@ -346,14 +357,24 @@ Status Qp::post_one(const SendWork& work) {
   if (sends_.full()) {
     return Status(Code::no_space, "the send queue is full; poll its completions");
   }
+  const std::uint64_t size =
+      work.opcode == Opcode::flush ? work.flush_bytes : total_bytes(work.pieces);
+  push(work, static_cast<std::uint32_t>(std::min<std::uint64_t>(size, UINT32_MAX)));
+  return {};
+}
+
+// A request of a kind that nothing can be wrong with until it is sent.
+bool Qp::is_plain(const SendWork& work) const {
+  return work.opcode <= Opcode::read && !work.inline_data && work.pieces.size() == 1 &&
+         options_.max_pieces != 0;
+}
+
+void Qp::push(const SendWork& work, std::uint32_t size_bytes) {
   ++connection_.engine.counters.requests_by_wire;
   if (lane_ != nullptr) {
     lane_->passed(work);
   }
-  const std::uint64_t size =
-      work.opcode == Opcode::flush ? work.flush_bytes : total_bytes(work.pieces);
-  requester_.number(sends_.push(work, std::min<std::uint64_t>(size, UINT32_MAX)));
-  return {};
+  requester_.number(sends_.push(work, size_bytes));
 }
 
 const char* Qp::why_not(const SendWork& work) const {

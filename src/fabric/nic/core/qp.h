@@ -44,6 +44,23 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
 
   // A packet for it, from the link that it came by.
   void handle(LinkId from, const Packet& packet, ConstBytes payload);
+  // The same in fewer steps, if it is a packet of the commonest kind; else nothing is done.
+  [[gnu::always_inline]] bool handle_straight(LinkId from, const Packet& packet,
+                                              ConstBytes payload) {
+    if (state_ != QpState::ready_to_send || from != connection_.link ||
+        !responder_.take_straight(packet, payload)) {
+      return false;
+    }
+    if (responder_.failed()) [[unlikely]] {
+      deal_with_failure();
+    }
+    return true;
+  }
+  // Where nothing gets lost an answer that leaves nothing to do is common; elsewhere whoever was
+  // asked first is served first.
+  bool is_to_be_served() const {
+    return !connection_.traits.lossless || requester_.may_send() || responder_.owes();
+  }
   // Sends what there is to send; true if some is left for want of room.
   bool serve();
   // Whether what it has to send gains by leaving in the next turn, with what may be posted until
@@ -85,18 +102,20 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
       connection_.engine.ask_for_turn();
     }
   }
-  Status ask_for_turn();
-  Status post_any(std::span<const SendWork> works);
+  Status post_any(std::span<const SendWork> works, bool done);
   Status post_by_wire(std::span<const SendWork> works);
   // The lane is at this request.
   void hold(const SendWork& work);
   void end_held(WorkStatus status);
   void deal_with_failure();
   void enter_error();
+  void drop_lane();
   void retire();
   void flush_queues();
   void tell_gone();
   Status post_one(const SendWork& work);
+  bool is_plain(const SendWork& work) const;
+  void push(const SendWork& work, std::uint32_t size_bytes);
   const char* why_not(const SendWork& work) const;
   void push_flushed(Completions& completions, std::uint64_t id, Opcode opcode);
 
@@ -111,6 +130,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   Requester requester_;
   Responder responder_;
   std::unique_ptr<Lane> lane_;
+  // The lane's, while nothing is outstanding; or one that matches nothing. Never null.
+  const Window* window_;
   std::optional<Held> held_;
 };
 

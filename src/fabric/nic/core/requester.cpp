@@ -84,11 +84,12 @@ void Requester::progressed(PacketSequence oldest) {
 void Requester::complete_front(std::uint32_t size_bytes) {
   const SendEntry& entry = queue_.front();
   if (entry.signalled) {
-    connection_.send_completions->push({.id = entry.id,
-                                        .status = WorkStatus::success,
-                                        .opcode = entry.opcode,
-                                        .size_bytes = size_bytes,
-                                        .qp = connection_.number});
+    const WorkCompletion completion = {.status = WorkStatus::success,
+                                       .opcode = entry.opcode,
+                                       .size_bytes = size_bytes,
+                                       .qp = connection_.number};
+    connection_.send_completions->push_words(entry.id, Completions::second_word(completion),
+                                             Completions::third_word(completion));
   }
   queue_.pop();
 }

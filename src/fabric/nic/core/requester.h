@@ -51,7 +51,14 @@ class Requester {
   void stop();
 
   // The request that was pushed last gets its sequence numbers.
-  void number(SendEntry& entry);
+  void number(SendEntry& entry) {
+    const std::uint32_t mtu = connection_.traits.mtu_bytes;
+    const bool one = entry.opcode > Opcode::read || entry.size_bytes <= mtu ||
+                     entry.size_bytes > connection_.max_message_bytes;  // which is never sent
+    entry.first = posted_;
+    entry.packets = one ? 1 : (entry.size_bytes - 1) / mtu + 1;
+    posted_ = psn_add(posted_, entry.packets);
+  }
 
   // Sends what the window, the wire and the order of things allow; true if the wire had no room.
   bool transmit();
@@ -107,8 +114,16 @@ class Requester {
   bool may_ask(const SendEntry& entry) const;
   WorkStatus check(const SendEntry& entry);
   enum class Sent : std::uint8_t { yes, no_room, refused };
-  bool is_straight(const SendEntry& entry) const;
+  // Whether the straight way is its way (requester_straight.cpp).
+  bool is_straight(const SendEntry& entry) const {
+    return entry.packets == 1 && entry.piece_count == 1 && entry.size_bytes != 0 &&
+           entry.size_bytes <= connection_.traits.mtu_bytes && next_ == newest_ &&
+           !entry.is_answered() && entry.failure == WorkStatus::success &&
+           !(entry.fence && reads_ != 0);
+  }
   Sent send_straight(const SendEntry& entry);
+  Sent send_straight_write(const SendEntry& entry, const std::byte* from);
+  Sent send_straight_other(const SendEntry& entry, const std::byte* from);
   Sent send_one(SendEntry& entry);
   Sent send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset);
   Sent send_request(const SendEntry& entry, Packet& packet, std::uint64_t offset);

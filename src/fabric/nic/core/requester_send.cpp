@@ -29,15 +29,6 @@ PacketOpcode write_opcode(bool first, bool last, bool imm) {
 
 }  // namespace
 
-void Requester::number(SendEntry& entry) {
-  const std::uint32_t mtu = connection_.traits.mtu_bytes;
-  const bool one = entry.opcode > Opcode::read || entry.size_bytes <= mtu ||
-                   entry.size_bytes > connection_.max_message_bytes;  // which is never sent
-  entry.first = posted_;
-  entry.packets = one ? 1 : (entry.size_bytes - 1) / mtu + 1;
-  posted_ = psn_add(posted_, entry.packets);
-}
-
 bool Requester::transmit() {
   if (held_) [[unlikely]] {
     return false;
@@ -114,47 +105,6 @@ WorkStatus Requester::check(const SendEntry& entry) {
   return allows_all(connection_, queue_.pieces(cursor_), rights)
              ? WorkStatus::success
              : WorkStatus::local_protection_error;
-}
-
-// A SEND or WRITE of one piece and one packet that is sent for the first time, as most are: the
-// same in fewer steps.
-bool Requester::is_straight(const SendEntry& entry) const {
-  return entry.packets == 1 && entry.piece_count == 1 && entry.size_bytes != 0 &&
-         entry.size_bytes <= connection_.traits.mtu_bytes && next_ == newest_ &&
-         !entry.is_answered() && entry.failure == WorkStatus::success &&
-         !(entry.fence && reads_ != 0);
-}
-
-Requester::Sent Requester::send_straight(const SendEntry& entry) {
-  const Sge& piece = queue_.pieces(cursor_).front();
-  const std::byte* const from =
-      engine_.translate(reach_of(connection_, piece, 0, entry.size_bytes, local_read));
-  if (from == nullptr) [[unlikely]] {
-    return Sent::refused;
-  }
-  const bool imm = entry.opcode == Opcode::send_imm || entry.opcode == Opcode::write_imm;
-  const bool is_write = entry.opcode == Opcode::write || entry.opcode == Opcode::write_imm;
-  Packet packet;
-  packet.opcode = is_write ? write_opcode(true, true, imm) : send_opcode(true, true, imm);
-  packet.solicited = entry.solicited && (imm || !is_write);
-  packet.acknowledge_request = true;
-  packet.queue_pair = connection_.peer;
-  packet.sequence = next_;
-  packet.immediate = imm ? entry.immediate : 0;
-  packet.payload_bytes = entry.size_bytes;
-  if (is_write) {
-    packet.address = entry.remote.address;
-    packet.key = entry.remote.key;
-    packet.length = entry.size_bytes;
-  }
-  Bytes payload;
-  if (!engine_.begin(connection_.link, packet, payload)) {
-    return Sent::no_room;
-  }
-  racy_copy(payload, ConstBytes(from, entry.size_bytes));
-  unasked_ = 0;
-  advance(entry, packet, 1);
-  return Sent::yes;
 }
 
 Requester::Sent Requester::send_one(SendEntry& entry) {

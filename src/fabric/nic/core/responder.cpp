@@ -186,11 +186,6 @@ bool Responder::begin_write(const Packet& packet, std::size_t payload_bytes) {
   return true;
 }
 
-Reach Responder::reach(std::uint64_t address, RemoteKey key, std::uint64_t size,
-                       AccessFlags rights) const {
-  return {connection_.domain, key, address, size, rights};
-}
-
 bool Responder::allows(const Reach& wanted) const {
   return (wanted.rights & ~connection_.options.remote_access) == 0 && engine_.memory.allows(wanted);
 }

@@ -29,13 +29,12 @@ struct Shape {
   std::uint8_t header_bytes = 0;
 };
 
-constexpr std::size_t base_bytes = 12;
-constexpr std::size_t acknowledge_bytes = base_bytes + 4;
+constexpr std::size_t acknowledge_bytes = bth_bytes + 4;
 
 constexpr std::uint8_t size_of(std::uint8_t parts) {
-  std::size_t size = base_bytes;
+  std::size_t size = bth_bytes;
   size += (parts & feth) != 0 ? 4 : 0;
-  size += (parts & reth) != 0 ? 16 : 0;
+  size += (parts & reth) != 0 ? reth_bytes : 0;
   size += (parts & atomic_eth) != 0 ? 28 : 0;
   size += (parts & aeth) != 0 ? 4 : 0;
   size += (parts & atomic_ack) != 0 ? 8 : 0;
@@ -81,7 +80,6 @@ constexpr std::array<Shape, opcode_count> make_shapes() {
 
 constexpr std::array<Shape, opcode_count> shapes = make_shapes();
 
-constexpr std::uint16_t default_partition = 0xffff;
 constexpr std::uint16_t partition_mask = 0x7fff;  // the top bit is membership, not identity
 
 template <typename T>
@@ -135,12 +133,6 @@ std::uint32_t padding_of(std::size_t payload_bytes) {
 }
 
 void put_extensions(Writer writer, const Packet& packet, std::uint8_t parts) {
-  // What most packets have, first.
-  if (parts == reth) {
-    writer.put(packet.address);
-    writer.put(std::uint64_t{packet.key} << 32 | packet.length);
-    return;
-  }
   if ((parts & feth) != 0) {
     writer.put(std::uint32_t{packet.flush_placement} | std::uint32_t{packet.flush_select} << 4);
   }
@@ -229,26 +221,65 @@ std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes) {
 Bytes encode(const Packet& packet, Bytes out) {
   const Shape& shape = shapes[static_cast<std::size_t>(packet.opcode)];
   const std::uint32_t padding = padding_of(packet.payload_bytes);
-  Writer writer(out.data());
-  const std::uint32_t flags = (packet.solicited ? 0x80U : 0U) | padding << 4;
-  const std::uint32_t sequence =
-      (packet.acknowledge_request ? 0x80000000 : 0) | (packet.sequence & sequence_mask);
-  writer.put(static_cast<std::uint32_t>(packet.opcode) << 24 | flags << 16 | default_partition);
-  writer.put(std::uint64_t{packet.queue_pair & sequence_mask} << 32 | sequence);
-  put_extensions(writer, packet, shape.parts);
+  encode_base(packet, padding, out.data());
+  // What most packets have, first.
+  if (shape.parts == reth) {
+    encode_reth(packet, out.data() + bth_bytes);
+  } else {
+    put_extensions(Writer(out.data() + bth_bytes), packet, shape.parts);
+  }
   if (padding != 0) {
     std::memset(out.data() + shape.header_bytes + packet.payload_bytes, 0, padding);
   }
   return out.subspan(shape.header_bytes, packet.payload_bytes);
 }
 
+namespace {
+
+// What the first word of a WRITE of one packet is when nothing about it is unusual: no padding, and
+// all bits as they must be. Two may be either way: solicited, and the membership of its partition.
+constexpr std::uint32_t straight_write_mask = 0xff7f'7fff;
+constexpr std::uint32_t straight_write = static_cast<std::uint32_t>(PacketOpcode::write_only)
+                                             << 24 |
+                                         (default_partition & partition_mask);
+
+[[gnu::always_inline]] inline void clear(Packet& packet) {
+  // Cleared in place: a temporary would be stored in small pieces and loaded in large ones, for
+  // which the processor waits until every older store, to cold memory too, has drained.
+  static_assert(std::is_trivially_copyable_v<Packet>);
+  std::memset(static_cast<void*>(&packet), 0, sizeof packet);
+}
+
+}  // namespace
+
 bool parse(ConstBytes bytes, Parsed& out) {
   std::byte headers[largest_header_bytes];
   if (bytes.size() >= largest_header_bytes) [[likely]] {
     racy_copy(headers, bytes.first<largest_header_bytes>());
+    const std::uint32_t first = swapped(load<std::uint32_t>(headers));
+    constexpr std::size_t write_header_bytes = bth_bytes + reth_bytes;
+    const std::size_t payload_bytes = bytes.size() - write_header_bytes;
+    if ((first & straight_write_mask) == straight_write && payload_bytes % 4 == 0 &&
+        payload_bytes <= UINT32_MAX) [[likely]] {
+      const auto numbers = swapped(load<std::uint64_t>(headers + 4));
+      const auto key_and_length = swapped(load<std::uint64_t>(headers + bth_bytes + 8));
+      Packet& packet = out.packet;
+      clear(packet);
+      packet.opcode = PacketOpcode::write_only;
+      packet.solicited = (first & 0x80'0000) != 0;
+      packet.acknowledge_request = (numbers & 0x80000000) != 0;
+      packet.queue_pair = static_cast<std::uint32_t>(numbers >> 32) & sequence_mask;
+      packet.sequence = static_cast<std::uint32_t>(numbers) & sequence_mask;
+      packet.key = static_cast<std::uint32_t>(key_and_length >> 32);
+      packet.address = swapped(load<std::uint64_t>(headers + bth_bytes));
+      packet.length = static_cast<std::uint32_t>(key_and_length);
+      packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+      out.payload = bytes.subspan(write_header_bytes);
+      return true;
+    }
   } else if (bytes.size() == acknowledge_bytes) {
     racy_copy(headers, bytes.first<acknowledge_bytes>());
-  } else if (bytes.size() >= base_bytes) {
+  } else if (bytes.size() >= bth_bytes) {
     racy_copy(headers, bytes);
   } else {
     return false;
@@ -274,17 +305,14 @@ bool parse(ConstBytes bytes, Parsed& out) {
     return false;
   }
   Packet& packet = out.packet;
-  // Cleared in place: a temporary would be stored in small pieces and loaded in large ones, for
-  // which the processor waits until every older store, to cold memory too, has drained.
-  static_assert(std::is_trivially_copyable_v<Packet>);
-  std::memset(static_cast<void*>(&packet), 0, sizeof packet);
+  clear(packet);
   packet.opcode = static_cast<PacketOpcode>(code);
   packet.solicited = (flags & 0x80) != 0;
   packet.acknowledge_request = (sequence & 0x80000000) != 0;
   packet.queue_pair = queue_pair & sequence_mask;
   packet.sequence = sequence & sequence_mask;
   packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-  take_extensions(Reader(headers + base_bytes), packet, shape.parts);
+  take_extensions(Reader(headers + bth_bytes), packet, shape.parts);
   out.payload = bytes.subspan(shape.header_bytes, payload_bytes);
   return true;
 }

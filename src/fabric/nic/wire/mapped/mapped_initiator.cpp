@@ -23,6 +23,18 @@ MappedInitiator::Link* MappedInitiator::find(LinkId link) {
   return found == links_.end() ? nullptr : &*found;
 }
 
+std::uint64_t MappedInitiator::executed_by_windows(const Link& link) {
+  return link.epoch ? link.epoch->word(0).load(std::memory_order_relaxed) / 2 - link.entries : 0;
+}
+
+std::uint64_t MappedInitiator::executed_by_windows() const {
+  std::uint64_t executed = executed_on_past_links_;
+  for (const Link& link : links_) {
+    executed += executed_by_windows(link);
+  }
+  return executed;
+}
+
 std::unique_ptr<Lane> MappedInitiator::open_lane(Connection& connection) {
   auto lane = std::make_unique<MappedLane>(*this, connection);
   lane->link_ = find(connection.link);
@@ -48,6 +60,7 @@ void MappedInitiator::link_down(LinkId id) {
       lane->known_.clear();
     }
   }
+  executed_on_past_links_ += executed_by_windows(*link);
   links_.remove_if([&](const Link& known) { return known.id == id; });
 }
 

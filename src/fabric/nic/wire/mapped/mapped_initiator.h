@@ -57,6 +57,9 @@ class MappedInitiator {
   // Whether requests of this queue pair with this key are short-cut now.
   bool is_mapped(QpNumber own, RemoteKey key) const;
 
+  // Each of them entered the epoch by itself, and nothing else counts it.
+  std::uint64_t executed_by_windows() const;
+
  private:
   friend class MappedLane;
 
@@ -90,9 +93,11 @@ class MappedInitiator {
     std::optional<SharedPages> epoch;  // this side's
     std::optional<SharedPages> gate;   // the target's
     bool epoch_sent = false;
+    std::uint64_t entries = 0;  // into the epoch, but for those of windows
     std::map<std::uint64_t, std::weak_ptr<Mapping>> mappings = {};  // by region
   };
 
+  static std::uint64_t executed_by_windows(const Link& link);
   Link* find(LinkId link);
   bool say_ask(MappedLane& lane, RemoteKey key);
   std::shared_ptr<Mapping> map(Link& link, const MappedMessage& message, const Descriptor& file);
@@ -101,6 +106,7 @@ class MappedInitiator {
   const MappedInitiatorOptions options_;
   const Say say_;
   std::list<Link> links_;
+  std::uint64_t executed_on_past_links_ = 0;  // by windows
   std::map<QpNumber, MappedLane*> lanes_;
 };
 

@@ -93,6 +93,7 @@ class MappedLane final : public Lane {
   void execute_small(const SendWork& work, const Sge& piece, std::byte* at, bool is_read);
   template <typename Move>
   bool move_if_open(Move move);
+  bool run_one_small(const SendWork& work);
   bool run_one_large(const SendWork& work);
   bool run_persistent_line(const SendWork& write, const SendWork& flush);
   bool turn_to(const SendWork& work, const Sge& piece);

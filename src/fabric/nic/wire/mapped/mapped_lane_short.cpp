@@ -59,14 +59,14 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     const std::uint64_t inside = epoch.load(std::memory_order_relaxed) + 1;
     epoch.store(inside, std::memory_order_relaxed);
     light_fence();  // the target, who takes rights back, makes it a full one
+    ++link_->entries;
     while (executed < upto) {
       const SendWork* behind = executed + 1 < upto ? &works[executed + 1] : nullptr;
       const SendWork& work = works[executed];
       // A FLUSH behind may make another way the better one.
       const bool is_flushed = behind != nullptr && behind->opcode == Opcode::flush;
-      if (std::byte* const place = is_flushed ? nullptr : window_.find(work);
-          place != nullptr && window_.opens()) {
-        window_.move(work, place);
+      if (!is_flushed && window_.matches(work) && window_.opens()) {
+        window_.move(work);
         ++executed;
         continue;
       }
@@ -99,21 +99,25 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
 // Within the epoch, if the target still grants what reach_quickly said.
 template <typename Move>
 [[gnu::always_inline]] inline bool MappedLane::move_if_open(Move move) {
-  const std::uint64_t inside = quick_->epoch->load(std::memory_order_relaxed) + 1;
-  quick_->epoch->store(inside, std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& epoch = *quick_->epoch;
+  const std::uint64_t inside = epoch.load(std::memory_order_relaxed) + 1;
+  epoch.store(inside, std::memory_order_relaxed);
   light_fence();  // see run
+  ++link_->entries;
   const bool is_open = quick_->gate->load(std::memory_order_acquire) == quick_->grant;
   if (is_open) [[likely]] {
     move();
   }
-  quick_->epoch->store(inside + 1, std::memory_order_release);
+  epoch.store(inside + 1, std::memory_order_release);
   return is_open;
 }
 
+// Both are the last thing that it does: it needs no frame of its own.
 bool MappedLane::run_one(const SendWork& work) {
-  if (!is_small(work)) {
-    return run_one_large(work);
-  }
+  return is_small(work) ? run_one_small(work) : run_one_large(work);
+}
+
+[[gnu::noinline]] bool MappedLane::run_one_small(const SendWork& work) {
   const Sge& piece = work.pieces[0];
   const bool is_read = work.opcode == Opcode::read;
   std::byte* at = reach_quickly(work, piece, is_read);
@@ -135,7 +139,7 @@ bool MappedLane::run_one(const SendWork& work) {
 // For requests of the same shape as this one, which was executed. One that comes once leaves the
 // window to those that come again.
 [[gnu::noinline]] void MappedLane::open_window(const SendWork& work, const Sge& piece) {
-  const std::uint64_t shape = Window::shape_of(work);
+  const std::uint64_t shape = work_shape(work);
   if (!Window::is_possible() || std::exchange(latest_shape_, shape) != shape) {
     return;
   }
@@ -167,13 +171,16 @@ bool MappedLane::run_one(const SendWork& work) {
              .gate = quick_->gate,
              .grant = quick_->grant,
              .epoch = quick_->epoch,
+             .idle_entries = &link_->entries,
              .completions = connection_.send_completions,
-             .how = Completions::second_word(completion),
-             .what = Completions::third_word(completion),
              .remote_key = work.remote.key,
+             .way = !work.signalled || !Window::is_wide_here() ? Window::Way::other
+                    : is_read                                  ? Window::Way::wide_read
+                                                               : Window::Way::wide_write,
              .is_read = is_read,
              .is_signalled = work.signalled,
-             .is_wide = Window::is_wide_here()};
+             .completion = {0, Completions::second_word(completion),
+                            Completions::third_word(completion), 0}};
 }
 
 // A WRITE of a whole line and a FLUSH of it. Nothing here loads what was just stored in a larger

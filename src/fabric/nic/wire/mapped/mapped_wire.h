@@ -58,6 +58,7 @@ class MappedWire final : private LinkSide, private Shortcut {
   std::unique_ptr<Lane> open_lane(Connection& connection, Lane::Owner&) override {
     return initiator_.open_lane(connection);
   }
+  std::uint64_t executed_by_windows() const override { return initiator_.executed_by_windows(); }
   void retire(QpNumber own) override { target_.retire(own); }
   bool quiet(QpNumber own) const override { return target_.quiet(own); }
   void release(RemoteKey key) override { target_.release(key); }

@@ -2,11 +2,11 @@
 // processes share. Lossless and in order.
 //
 // A record is a word with the size of the packet, then the packet, in whole cache lines. It is
-// published by that word: there is no shared producer position. A packet that is small shares the
-// line of that word; the payload of a larger WRITE begins with the second line. Whoever publishes a
-// record has first cleared the size word of the place behind it, so that a consumer never takes
-// bytes of an earlier lap for a record. A packet that does not fit before the end of the ring is
-// preceded by a skip record.
+// published by that word: there is no shared producer position. A packet that is small begins
+// behind that word; a larger one ends where its last line ends, so that payload of whole lines lies
+// in whole lines, whatever the headers before it take. Whoever publishes a record has first cleared
+// the size word of the place behind it, so that a consumer never takes bytes of an earlier lap for
+// a record. A packet that does not fit before the end of the ring is preceded by a skip record.
 //
 // A consumer that polls the size word takes its line away from a producer that fills it. So a
 // producer does well to write the payload first, the headers after it and then to commit: by the
@@ -53,16 +53,16 @@ inline constexpr std::size_t size_word_bytes = sizeof(std::uint32_t);
 inline constexpr std::uint32_t size_of_nothing = 0;
 inline constexpr std::uint32_t size_of_skip = ~std::uint32_t{0};
 
-// Where a packet of this size begins in its record.
-constexpr std::size_t packet_offset(std::size_t packet_bytes) {
-  constexpr std::size_t write_header_bytes = 28;
-  return packet_bytes <= cache_line_bytes - size_word_bytes ? size_word_bytes
-                                                            : cache_line_bytes - write_header_bytes;
-}
-
 // What a packet takes in the ring.
 constexpr std::size_t record_bytes(std::size_t packet_bytes) {
-  return round_up(packet_offset(packet_bytes) + packet_bytes, cache_line_bytes);
+  return round_up(size_word_bytes + packet_bytes, cache_line_bytes);
+}
+
+// Where a packet of this size begins in its record.
+constexpr std::size_t packet_offset(std::size_t packet_bytes) {
+  return packet_bytes <= cache_line_bytes - size_word_bytes
+             ? size_word_bytes
+             : record_bytes(packet_bytes) - packet_bytes;
 }
 
 // Whether a ring of this capacity can always carry packets of this size in the end.
@@ -112,6 +112,7 @@ class RingProducer {
       return {};
     }
     reserved_bytes_ = size_bytes;
+    reserved_record_ = record;
     awaited_bytes_ = needed >= awaited_bytes_ ? 0 : awaited_bytes_;
     const std::size_t at = skipped_bytes_ == 0 ? offset : 0;
     // Now, since the line of this word is not polled yet and that of the record is.
@@ -127,16 +128,24 @@ class RingProducer {
     }
     const std::size_t mask = data_.size() - 1;
     const std::uint64_t start = tail_ + skipped_bytes_;
-    const std::uint64_t next = start + byte_ring::record_bytes(reserved_bytes_);
     byte_ring::size_word(data_, start & mask)
         .store(static_cast<std::uint32_t>(reserved_bytes_), std::memory_order_release);
     if (skipped_bytes_ != 0) {
       byte_ring::size_word(data_, tail_ & mask)
           .store(byte_ring::size_of_skip, std::memory_order_release);
     }
-    tail_ = next;
-    own_ahead(byte_ring::record_bytes(reserved_bytes_));
+    tail_ = start + reserved_record_;
+    own_ahead(reserved_record_);
     reserved_bytes_ = 0;
+  }
+
+  // While there is nothing to do: asks for some more of the lines that a packet like the last one
+  // will be written to.
+  void own_more() {
+    for (std::size_t line = 0; line < ring_limits::lines_owned_idly && owned_ < wanted_; ++line) {
+      own(owned_);
+      owned_ += cache_line_bytes;
+    }
   }
 
   // To be asked after packets were published: whether the consumer sleeps and must be woken. Says
@@ -162,11 +171,15 @@ class RingProducer {
 
  private:
   // Asks for the lines that a packet like this one will be written to, but for the first, which the
-  // consumer is going to poll.
-  void own_ahead(std::size_t record) const {
+  // consumer is going to poll: for a few now, since the next packet may follow at once, and for the
+  // others by own_more.
+  void own_ahead(std::size_t record) {
     const std::size_t lines = std::min(record / cache_line_bytes, ring_limits::lines_owned_ahead);
-    for (std::size_t line = 1; line <= lines; ++line) {
-      own(tail_ + line * cache_line_bytes);
+    wanted_ = tail_ + record;
+    owned_ = tail_ + cache_line_bytes;
+    for (std::size_t line = 0; line < lines; ++line) {
+      own(owned_);
+      owned_ += cache_line_bytes;
     }
   }
   void own(std::uint64_t position) const {
@@ -198,11 +211,14 @@ class RingProducer {
   RingControl* control_;
   Bytes data_;
   std::size_t max_packet_bytes_;
-  std::uint64_t tail_ = 0;          // where the next record goes
-  std::uint64_t consumed_ = 0;      // the consumer's position as last seen
-  std::size_t reserved_bytes_ = 0;  // of the open reservation
-  std::size_t skipped_bytes_ = 0;   // up to the end of the ring, before the reserved record
-  std::size_t awaited_bytes_ = 0;   // of room, by a reservation that failed
+  std::uint64_t tail_ = 0;           // where the next record goes
+  std::uint64_t owned_ = 0;          // the lines before it were asked for,
+  std::uint64_t wanted_ = 0;         // and those before this are going to be
+  std::uint64_t consumed_ = 0;       // the consumer's position as last seen
+  std::size_t reserved_bytes_ = 0;   // of the open reservation,
+  std::size_t reserved_record_ = 0;  // and what they take in the ring
+  std::size_t skipped_bytes_ = 0;    // up to the end of the ring, before the reserved record
+  std::size_t awaited_bytes_ = 0;    // of room, by a reservation that failed
   bool broken_ = false;
 };
 

@@ -144,6 +144,13 @@ TEST(ByteRing, gives_a_small_packet_one_line_and_the_payload_of_a_write_lines_of
   EXPECT_EQ(byte_ring::record_bytes(60), 64u);
   EXPECT_EQ(byte_ring::record_bytes(61), 128u);
   EXPECT_EQ(byte_ring::record_bytes(28 + 64), 128u);
+  EXPECT_EQ(byte_ring::packet_offset(60), 4u);
+  // The payload of a WRITE, and of the answer to a READ, in lines of its own.
+  for (const std::size_t headers : {28u, 16u}) {
+    for (const std::size_t payload : {64u, 4096u}) {
+      EXPECT_EQ((byte_ring::packet_offset(headers + payload) + headers) % 64, 0u);
+    }
+  }
   Ring ring(1024, 320);
   const Bytes room = ring.producer.reserve(28 + 64);
   EXPECT_EQ(room.data() + 28, ring.data().data() + 64);
@@ -205,7 +212,7 @@ TEST(ByteRing, wakes_a_consumer_that_sleeps_once) {
 
 TEST(ByteRing, wakes_a_producer_that_waits_for_room) {
   Ring ring(1024, 256);
-  while (ring.send(packet_of(180, 'a'))) {
+  while (ring.send(packet_of(200, 'a'))) {
   }
   ASSERT_TRUE(ring.send("small"));  // does not end the waiting of the large one
   ASSERT_TRUE(ring.producer.waits_for_room());
@@ -216,7 +223,7 @@ TEST(ByteRing, wakes_a_producer_that_waits_for_room) {
   }
   EXPECT_TRUE(woken);
   EXPECT_FALSE(ring.producer.arm());  // there is room now
-  EXPECT_TRUE(ring.send(packet_of(180, 'a')));
+  EXPECT_TRUE(ring.send(packet_of(200, 'a')));
 }
 
 TEST(ByteRing, breaks_on_a_size_that_cannot_be) {
@@ -234,7 +241,7 @@ TEST(ByteRing, breaks_on_a_packet_that_would_pass_the_end) {
     ASSERT_TRUE(ring.send("x"));
     ASSERT_EQ(ring.take(), "x");
   }
-  ring.size_word(14 * 64) = 93;  // 92 would fit
+  ring.size_word(14 * 64) = 125;  // 124 would fit
   EXPECT_TRUE(ring.consumer.peek().empty());
   EXPECT_TRUE(ring.consumer.broken());
 }

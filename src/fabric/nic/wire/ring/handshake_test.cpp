@@ -78,10 +78,11 @@ TEST(Handshake, refuses_every_other_length) {
 
 TEST(Handshake, names_the_version_that_it_refuses) {
   EncodedHandshake encoded = encode(hello());
-  encoded.bytes[8] = std::byte{3};
+  encoded.bytes[8] = std::byte{handshake_version + 1};
   const Result<HandshakeMessage> parsed = parse_handshake(encoded.view());
   EXPECT_EQ(parsed.code(), Code::unsupported);
-  EXPECT_NE(parsed.status().message().find("version 3"), std::string::npos);
+  EXPECT_NE(parsed.status().message().find("version " + std::to_string(handshake_version + 1)),
+            std::string::npos);
 }
 
 TEST(Handshake, welcomes_a_hello_that_it_can_serve) {

@@ -26,6 +26,8 @@ inline constexpr std::uint32_t links = 64;
 inline constexpr std::size_t packets_per_link = 16;
 // The lines of the next packet that a producer asks for when it has published one.
 inline constexpr std::size_t lines_owned_ahead = 2;
+// And those that it asks for each time that it finds nothing to do.
+inline constexpr std::size_t lines_owned_idly = 8;
 
 // Handshakes under way at a time, and how long each may take.
 inline constexpr std::size_t handshakes = 64;

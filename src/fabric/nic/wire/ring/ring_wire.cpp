@@ -127,6 +127,9 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
     const ConstBytes packet = slot.link->consumer().peek();
     if (packet.empty() || (slot.state == LinkState::closing && !may_drain(slot, packet))) {
       slot.burst = std::max<std::size_t>(taken, 1);
+      if (taken == 0) {
+        slot.link->producer().own_more();
+      }
       end_if_due(slot);
       return taken;
     }

@@ -1,0 +1,81 @@
+// The requester's straight way: a SEND or WRITE of one piece and one packet that is sent for the
+// first time, as most are. The same as the other way does, in fewer steps.
+#include "base/racy_copy.h"
+#include "fabric/nic/core/requester.h"
+
+namespace remora::fabric::nic {
+
+// Without padding or immediate data.
+[[gnu::always_inline]] inline Requester::Sent Requester::send_straight_write(
+    const SendEntry& entry, const std::byte* from) {
+  constexpr std::size_t headers = bth_bytes + reth_bytes;
+  const Bytes room = engine_.wire.reserve(connection_.link, headers + entry.size_bytes);
+  if (room.empty()) [[unlikely]] {
+    return Sent::no_room;
+  }
+  racy_copy(room.subspan(headers), ConstBytes(from, entry.size_bytes));
+  const Packet packet = {.opcode = PacketOpcode::write_only,
+                         .acknowledge_request = true,
+                         .queue_pair = connection_.peer,
+                         .sequence = next_,
+                         .key = entry.remote.key,
+                         .address = entry.remote.address,
+                         .length = entry.size_bytes};
+  encode_base(packet, 0, room.data());
+  encode_reth(packet, room.data() + bth_bytes);
+  engine_.commit_encoded();
+  return Sent::yes;
+}
+
+[[gnu::noinline]] Requester::Sent Requester::send_straight_other(const SendEntry& entry,
+                                                                 const std::byte* from) {
+  using enum PacketOpcode;
+  const bool imm = entry.opcode == Opcode::send_imm || entry.opcode == Opcode::write_imm;
+  const bool is_write = entry.opcode == Opcode::write || entry.opcode == Opcode::write_imm;
+  Packet packet;
+  packet.opcode = is_write ? (imm ? write_only_imm : write_only) : imm ? send_only_imm : send_only;
+  packet.solicited = entry.solicited && (imm || !is_write);
+  packet.acknowledge_request = true;
+  packet.queue_pair = connection_.peer;
+  packet.sequence = next_;
+  packet.immediate = imm ? entry.immediate : 0;
+  packet.payload_bytes = entry.size_bytes;
+  if (is_write) {
+    packet.address = entry.remote.address;
+    packet.key = entry.remote.key;
+    packet.length = entry.size_bytes;
+  }
+  Bytes payload;
+  if (!engine_.begin(connection_.link, packet, payload)) {
+    return Sent::no_room;
+  }
+  racy_copy(payload, ConstBytes(from, entry.size_bytes));
+  engine_.commit(packet);
+  return Sent::yes;
+}
+
+Requester::Sent Requester::send_straight(const SendEntry& entry) {
+  const Sge& piece = queue_.pieces(cursor_).front();
+  const std::byte* const from =
+      engine_.translate(reach_of(connection_, piece, 0, entry.size_bytes, local_read));
+  if (from == nullptr) [[unlikely]] {
+    return Sent::refused;
+  }
+  const Sent sent = entry.opcode == Opcode::write && entry.size_bytes % 4 == 0
+                        ? send_straight_write(entry, from)
+                        : send_straight_other(entry, from);
+  if (sent != Sent::yes) [[unlikely]] {
+    return sent;
+  }
+  const bool idle = oldest_ == newest_;
+  engine_.wire.charge(Wire::Cost::work_request, 1);
+  unasked_ = 0;
+  next_ = newest_ = psn_add(next_, 1);
+  ++cursor_;
+  if (idle && !connection_.traits.lossless && connection_.options.timeout_ns != 0) {
+    watch_time();
+  }
+  return Sent::yes;
+}
+
+}  // namespace remora::fabric::nic
