@@ -10,12 +10,14 @@
 int main(int argc, char** argv) {
   using namespace remora;
   bench::StoreBenchOptions options;
-  std::string only = "redis,roce,recovery";
+  std::string only = "redis,roce,get,recovery,restart";
   std::string where = ".";
   CLI::App app(
-      "The store beside Redis, the time it takes to come back, and its log under endless updates",
+      "The store beside Redis and beside bare memory, the time it takes to come back, and its log "
+      "under endless updates",
       "store");
-  app.add_option("--only", only, "redis, roce, recovery, cleaning, or a list of these")
+  app.add_option("--only", only,
+                 "redis, roce, get, recovery, restart, cleaning, or a list of these")
       ->capture_default_str();
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
       ->capture_default_str();
@@ -40,6 +42,12 @@ int main(int argc, char** argv) {
   }
   if (status.ok() && only.find("recovery") != std::string::npos) {
     status = bench::measure_recovery(options);
+  }
+  if (status.ok() && only.find("restart") != std::string::npos) {
+    status = bench::measure_restart(options);
+  }
+  if (status.ok() && only.find("get") != std::string::npos) {
+    status = bench::measure_mapped_get(options);
   }
   if (status.ok() && only.find("cleaning") != std::string::npos) {
     status = bench::measure_cleaning(options);

@@ -27,6 +27,13 @@ Status measure_roce_beside_redis(const StoreBenchOptions& options);
 // The time to open a store of ever more objects, beside a sequential read of the bytes they take.
 Status measure_recovery(const StoreBenchOptions& options);
 
+// `remora serve` with a million objects, killed and started again: until a client has got one.
+Status measure_restart(const StoreBenchOptions& options);
+
+// A GET over `mapped` from a second process beside two dependent copies of a cold line, and the CPU
+// time that it costs the server.
+Status measure_mapped_get(const StoreBenchOptions& options);
+
 // A small pool under updates that take many times its size (cleaning.h), as it goes along.
 Status measure_cleaning(const StoreBenchOptions& options);
 

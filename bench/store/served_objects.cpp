@@ -1,0 +1,124 @@
+#include "bench/store/served_objects.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "base/bytes.h"
+#include "runtime/when_all.h"
+
+namespace remora::bench {
+namespace {
+
+constexpr const char* objects_pool_size = "1G";
+constexpr std::uint64_t server_patience_ns = 120'000'000'000;
+constexpr std::uint64_t server_look_ns = 2'000'000;
+constexpr std::size_t puts_in_flight = 16;
+
+// Of each object another one.
+std::array<std::byte, ServedObjects::value_bytes> value_of(std::uint64_t number) {
+  std::array<std::byte, ServedObjects::value_bytes> value = {};
+  std::memcpy(value.data(), &number, sizeof number);
+  return value;
+}
+
+}  // namespace
+
+ServedObjects::ServedObjects(std::string folder, std::string pool)
+    : folder_(std::move(folder)), pool_(std::move(pool)) {}
+
+std::string ServedObjects::name_of(std::uint64_t number) {
+  return fmt::format("object/{:012}", number);
+}
+
+Status ServedObjects::start() {
+  const std::string socket = folder_ + "/objects.sock";
+  const std::string complaints = folder_ + "/complaints";
+  Result<cli::ServerProcess> server = cli::ServerProcess::start(
+      REMORA_COMMAND,
+      {"--pool", pool_, "--size", objects_pool_size, "--socket", socket, "--resp", ""}, complaints);
+  if (!server.ok()) {
+    return server.status();
+  }
+  server_.emplace(std::move(server).value());
+  server::StoreLinkOptions options;
+  options.client.timeout_ns = server_patience_ns;
+  const std::uint64_t give_up_ns = loop_.after(server_patience_ns);
+  for (;;) {
+    Result<std::unique_ptr<server::StoreLink>> link =
+        loop_.block_on(server::StoreLink::connect(loop_, socket, options));
+    if (link.ok()) {
+      link_ = std::move(link).value();
+      return {};
+    }
+    if (server_->ended() || loop_.now_ns() > give_up_ns) {
+      std::ifstream file(complaints);
+      std::string complaint;
+      std::getline(file, complaint);
+      return Status(Code::closed, "the server does not come up: " + complaint);
+    }
+    (void)loop_.run_for(server_look_ns);
+  }
+}
+
+Task<Status> ServedObjects::put_some(std::uint64_t& next, std::uint64_t end) {
+  while (next < end) {
+    const std::uint64_t number = next++;
+    const std::string name = name_of(number);
+    const auto value = value_of(number);
+    const Status status = co_await link_->store().put(as_bytes(name), value);
+    if (!status.ok()) {
+      co_return status;
+    }
+  }
+  co_return Status();
+}
+
+Status ServedObjects::fill(std::uint64_t objects) {
+  std::uint64_t next = 0;
+  std::vector<Task<Status>> flows;
+  for (std::size_t i = 0; i < puts_in_flight; ++i) {
+    flows.push_back(put_some(next, objects));
+  }
+  for (const Status& status : loop_.block_on(when_all(std::move(flows)))) {
+    REMORA_TRY(status);
+  }
+  for (;;) {
+    const Result<std::uint64_t> awaited = told("awaited_versions");
+    if (!awaited.ok() || *awaited == 0) {
+      return awaited.ok() ? Status() : awaited.status();
+    }
+    (void)loop_.run_for(server_look_ns);
+  }
+}
+
+void ServedObjects::kill() {
+  server_->kill();
+  (void)server_->wait();
+  link_.reset();
+}
+
+Status ServedObjects::look(std::uint64_t number) {
+  std::array<std::byte, value_bytes> value = {};
+  const std::string name = name_of(number);
+  const Result<std::size_t> size = loop_.block_on(link_->store().get(as_bytes(name), value));
+  if (!size.ok()) {
+    return size.status();
+  }
+  return *size == value.size() && value == value_of(number)
+             ? Status()
+             : Status(Code::damaged, name + " has another value than was put");
+}
+
+Result<std::uint64_t> ServedObjects::told(const char* name) {
+  const Result<server::Facts> facts = loop_.block_on(link_->stat());
+  if (!facts.ok()) {
+    return facts.status();
+  }
+  return std::stoull(server::find_fact(*facts, name).value_or("0"));
+}
+
+}  // namespace remora::bench
