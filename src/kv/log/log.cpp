@@ -169,6 +169,10 @@ void Log::set_durable(const Object& object, Site site) const {
   host_.flush(object_bytes(set_flag(object, object_format::durable_flag)), site);
 }
 
+void Log::set_invalid(const Object& object, Site site) const {
+  host_.flush(object_bytes(set_flag(object, object_format::invalid_flag)), site);
+}
+
 void Log::note_durable(const Object& object) const {
   (void)set_flag(object, object_format::durable_flag);
 }

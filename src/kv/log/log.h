@@ -128,8 +128,9 @@ class Log {
   // object is not noticed: who grants space remembers what it granted.
   Result<Object> find(Offset offset) const;
 
-  // One word, stored atomically and flushed; the caller drains.
+  // One word each, stored atomically and flushed; the caller drains.
   void set_durable(const Object& object, Site site = Site::current()) const;
+  void set_invalid(const Object& object, Site site = Site::current()) const;
   // One word each, stored atomically and never flushed. A cut may leave the word as it is or as it
   // was: for an engine whose recovery asks the checksum where the flag is missing, and finds the
   // order of versions by their sequence numbers.

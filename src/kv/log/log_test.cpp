@@ -37,7 +37,7 @@ TEST_P(LogTest, flags_and_links_change_word_by_word) {
   log_->set_previous(object, Link{old.offset, false});
   log_->set_next(log_->at(old.offset), Link{placed.offset, false});
   log_->set_durable(object);
-  log_->note_invalid(log_->at(old.offset));
+  log_->set_invalid(log_->at(old.offset));
   EXPECT_TRUE(object.durable());
   EXPECT_FALSE(object.invalid());
   EXPECT_TRUE(log_->at(old.offset).invalid());
