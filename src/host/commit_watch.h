@@ -15,6 +15,7 @@
 #include "host/host.h"
 #include "runtime/event.h"
 #include "runtime/task.h"
+#include "runtime/timer.h"
 
 namespace remora {
 
@@ -57,7 +58,32 @@ class CommitWatch final : private Poller {
     co_return Status();
   }
 
+  // The same for one who does not ask, since others will: only when nobody has for so long.
+  Task<Status> persistent_by_others(Ticket ticket, std::uint64_t patience_ns) {
+    const std::uint64_t due_ns = host_.runtime().after(patience_ns);
+    while (is_told_ && !host_.region().persistent(ticket) && host_.now_ns() < due_ns) {
+      REMORA_CO_TRY(host_.region().failure());
+      if (!alarm_.armed()) {
+        host_.runtime().arm(alarm_, due_ns);
+      }
+      Event event(host_.runtime());
+      waiting_.push_back(&event);
+      co_await event;
+    }
+    co_return co_await persistent(ticket, 1'000, 1'000);
+  }
+
  private:
+  // Lets all who wait look again.
+  class Alarm final : public Timer {
+   public:
+    explicit Alarm(CommitWatch& watch) : watch_(watch) {}
+    void expire() override { watch_.wake_all(); }
+
+   private:
+    CommitWatch& watch_;
+  };
+
   // Any thread.
   void tell() {
     ended_.store(true, std::memory_order_release);
@@ -68,10 +94,13 @@ class CommitWatch final : private Poller {
     if (!has_news() || !ended_.exchange(false, std::memory_order_acq_rel)) [[likely]] {
       return false;
     }
+    wake_all();
+    return true;
+  }
+  void wake_all() {
     for (Event* event : std::exchange(waiting_, {})) {
       event->set();
     }
-    return true;
   }
   bool has_news() const { return !waiting_.empty() && ended_.load(std::memory_order_relaxed); }
   bool arm_wake() override { return !has_news(); }
@@ -81,6 +110,7 @@ class CommitWatch final : private Poller {
   const Host host_;
   std::atomic<bool> ended_ = false;
   std::vector<Event*> waiting_;
+  Alarm alarm_{*this};
   const bool is_told_;  // made last: the region may tell at once
 };
 

@@ -138,6 +138,9 @@ struct ServerOptions {
   // out space keep to it.
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = UINT64_MAX;
+  // Whether the server's loop may wait for a commit that all its clients wait for. Who is far away
+  // would take that for a server that is gone.
+  bool may_stand_still = true;
   fabric::ConnectOptions connect = {};  // how soon a client that is gone is noticed
 };
 

@@ -8,7 +8,7 @@ namespace remora {
 namespace {
 
 // Of one call the kernel fetches no more than its own window for reading ahead, and silently leaves
-// the rest. This is less than that wherever the window has its usual size or a larger one.
+// the rest. This is no more than that wherever the window has its usual size or a larger one.
 constexpr std::size_t piece_bytes = 128 << 10;
 
 }  // namespace

@@ -138,8 +138,8 @@ Task<Result<ConstBytes>> Caller::call(CallSlot& slot, Kind kind, std::size_t siz
            {.call = call, .kind = kind, .size_bytes = static_cast<std::uint32_t>(size_bytes)});
   host_.charge(Work::post);
   co_await host_.settled();
-  // The reply comes after the acknowledgement, so waiting for it first is waiting once. What could
-  // not arrive fails the queue pair, which ends the wait for the reply.
+  // The reply comes after the acknowledgement or with it, so waiting for it first is waiting once.
+  // What could not arrive fails the queue pair, which ends the wait for the reply.
   fabric::FlowSend send = flows_.send(*queue_pair_, requests_->piece(at, head_bytes + size_bytes));
   Slot& state = slots_[slot.index_];
   if (send.begin()) {

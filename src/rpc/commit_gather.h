@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace remora::rpc {
 
@@ -36,11 +37,12 @@ class CommitGather {
   std::uint64_t latest_ns() const { return latest_ns_; }
 
   void began(std::uint64_t now_ns) { began_ns_ = now_ns; }
-  // A commit has answered some; others wait for the next.
+  // A commit has answered some; others wait for the next. What one took that began elsewhere is not
+  // known.
   void ended(std::size_t answered, std::size_t waiting, std::uint64_t now_ns) {
     expected_ = answered + waiting;
-    latest_ns_ = now_ns + std::clamp((now_ns - began_ns_) / 4 * 3, shortest_patience_ns,
-                                     longest_patience_ns);
+    const std::uint64_t took_ns = now_ns - std::exchange(began_ns_, now_ns);
+    latest_ns_ = now_ns + std::clamp(took_ns / 4 * 3, shortest_patience_ns, longest_patience_ns);
   }
 
   // Whether the loop may make the commit that begins now.

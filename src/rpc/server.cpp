@@ -353,6 +353,14 @@ bool Server::send_waiting() {
   return kept != count;
 }
 
+// Whoever does not wait for an answer may be READing, which this loop executes on some wires; and
+// who lives on a network takes a loop that stands still for a server that is gone.
+bool Server::all_wait() const {
+  return std::ranges::all_of(clients_, [](const std::unique_ptr<Client>& client) {
+    return !client || (client->state == State::connected && client->owed != 0);
+  });
+}
+
 // Asks for the commit that replies wait for, unless one is under way: theirs is the next.
 bool Server::commit_waiting() {
   Region& region = host_.region();
@@ -367,7 +375,7 @@ bool Server::commit_waiting() {
     return false;
   }
   gather_.began(now_ns);
-  if (service_.may_wait() && gather_.is_unnoticed()) {
+  if (all_wait() && service_.may_wait() && gather_.is_unnoticed()) {
     (void)region.wait(newest_);  // the region remembers a failure
     waited_ns_ = std::max<std::uint64_t>(host_.now_ns() - now_ns, 1);
     host_.runtime().soon(kick_);

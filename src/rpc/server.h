@@ -157,6 +157,7 @@ class Server final : private Poller {
   void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
   bool send_waiting();
   bool commit_waiting();
+  bool all_wait() const;
   // Whether the end of a commit, or a timer, wakes the loop for replies that wait.
   bool is_to_be_told() const {
     return options_.told_of_commits && (kick_.armed() || !host_.region().persistent(asked_));

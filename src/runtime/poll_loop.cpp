@@ -10,17 +10,11 @@
 #include <ctime>
 #include <utility>
 
+#include "runtime/pause.h"
 #include "runtime/system_random.h"
 
 namespace remora {
 namespace {
-
-// Leaves the execution units to the other thread of the core for a moment.
-void pause_briefly() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 // A counter of the processor that is cheaper to read than the clock and counts no slower than
 // nanoseconds; without one, enough to make every timer look due.

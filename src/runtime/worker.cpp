@@ -1,5 +1,7 @@
 #include "runtime/worker.h"
 
+#include "runtime/pause.h"
+
 namespace remora {
 namespace {
 
@@ -62,7 +64,7 @@ bool Worker::poll() {
 void Worker::serve() {
   for (;;) {
     for (int look = 0; look < most_looks && next_.load() == nullptr; ++look) {
-      __builtin_ia32_pause();
+      pause_briefly();
     }
     next_.wait(nullptr);
     if (stop_.load()) {

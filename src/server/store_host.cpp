@@ -103,9 +103,11 @@ Status StoreHost::start() {
   kv::ServerOptions server = options_.server;
   if (options_.listen) {
     server.connect = network_connect;  // as patient with the clients of this machine
+    server.may_stand_still = false;
   }
   if (rdma_) {
     server.connect = rdma_connect;
+    server.may_stand_still = false;
   }
   recovered_ = !pool().root_names().empty();
   server.create = !recovered_;

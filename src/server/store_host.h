@@ -8,8 +8,8 @@
 // other client. One that says nothing, or nonsense, is cut off.
 //
 // One thread, the loop's, and a worker beside it if the options say so; nothing blocks after
-// `open`. The loop outlives the host. Destroying it closes every connection: clients find their
-// store closed.
+// `open`, but for a commit that every client waits for. The loop outlives the host. Destroying it
+// closes every connection: clients find their store closed.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct StoreHostOptions {
   std::uint64_t join_timeout_ns = 10'000'000'000;           // from the link until the welcome
   AccessRules access = {};
   std::uint32_t threads = 1;  // 2: a worker for long pieces of background work
-  std::string version = {};  // of the program, for its facts
+  std::string version = {};   // of the program, for its facts
 };
 
 class StoreHost final : private fabric::nic::LinkOwner {

@@ -112,6 +112,10 @@ boot() {
     if ! kill -0 "$qemu" 2> /dev/null || ((SECONDS > until)); then
       cat "$folder/qemu.log" >&2
       tail -n 20 "$folder/console" >&2 2> /dev/null || true
+      if ! kill -0 "$qemu" 2> /dev/null && [[ -s $folder/console ]]; then
+        say "the guest in $folder began to come up and ended; see above"
+        exit 1
+      fi
       lacking "the guest in $folder does not come up, or not within $boot_patience s; see above"
     fi
     sleep 0.05

@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t first_look_ns = 4'000;
 constexpr std::uint64_t longest_look_ns = 1'000'000;
 constexpr std::uint64_t look_persistent_ns = 1'000;
+// What a reply waits for is asked for by the reply, with others that wait; unless its client left.
+constexpr std::uint64_t ask_after_ns = 5'000'000;
 // Values that are worth handing over to the worker.
 constexpr std::size_t aside_bytes = 1024;
 // What is made persistent with one drain. On page media that is a write to the disk, which costs
@@ -145,7 +147,7 @@ Task<void> EfactoryServer::flag_flushed() {
       co_await to_flag_.emplace(background_.runtime());
       continue;
     }
-    if (!(co_await persistent(flushed.front().ticket)).ok()) {
+    if (!(co_await commits_.persistent_by_others(flushed.front().ticket, ask_after_ns)).ok()) {
       co_return;
     }
     while (!flushed.empty() && background_.region().persistent(flushed.front().ticket)) {

@@ -86,9 +86,9 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
 }
 
 // The copies of a cleaning that was cut short would take the room that the next one needs, and
-// those of many such cleanings all of it. Where the newest version of a key is not known to be
-// persistent (a process that was killed has left it in the kernel's memory), a cut may still take
-// it: the older ones are kept.
+// those of many such cleanings all of it. Where the newest version of a key, or its deletion, is
+// not known to be persistent (a process that was killed may have left it in the processor's
+// caches), a cut may still take it: the older ones are kept.
 Status Catalogue::drop_what_is_twice(const std::vector<Offset>& found) {
   if (!log_->holds_several_pools()) {
     return {};
@@ -100,7 +100,7 @@ Status Catalogue::drop_what_is_twice(const std::vector<Offset>& found) {
     from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
       const Place newest = slot.place(newest_of(slot));
       needed.push_back(newest.offset);
-      if (!newest.durable) {
+      if (!newest.durable || newest.deleted) {
         undecided.push_back(slot.tag());
       }
     });

@@ -112,7 +112,7 @@ bool EfactoryServer::left(const rpc::Session& session) {
 // Redis clients do not wait for the commits of natives, nor does cleaning.
 bool EfactoryServer::may_wait() {
   const bool is_unused = local_->uses() == std::exchange(local_uses_, local_->uses());
-  return is_unused && !local_->busy() && !cleaning_ && !growing_;
+  return options_.may_stand_still && is_unused && !local_->busy() && !cleaning_ && !growing_;
 }
 
 Layout EfactoryServer::layout(const Peer& peer) const {

@@ -117,9 +117,6 @@ bool NicCore::poll() {
   engine_.turn_ns = 0;
   active_.take_all(awaiting_);
   expected_first_ = expected_behind_ = 0;
-  while (!waiting_.empty()) {
-    serve(waiting_.pop_front());
-  }
   const std::size_t received = engine_.wire.poll(*this, limits::packets_per_turn);
   serve_active();
   if (!notices_.empty()) [[unlikely]] {
@@ -149,7 +146,9 @@ void NicCore::serve_active() {
     Qp& qp = batch.pop_front();
     if (qp.waits_for_company()) {
       waiting_.push_back(qp);
-      engine_.runtime.soon(engine_.kick);  // not this turn, the next
+      if (!company_.armed()) {
+        engine_.runtime.soon(company_);
+      }
     } else {
       serve(qp);
     }
@@ -167,6 +166,18 @@ void NicCore::serve(Qp& qp) {
   } else if (left) {
     activate(qp);
   }
+}
+
+void NicCore::serve_waiting() {
+  engine_.in_turn = true;
+  engine_.turn_ns = 0;
+  while (!waiting_.empty()) {
+    serve(waiting_.pop_front());
+  }
+  if (std::exchange(engine_.unflushed, false)) {
+    engine_.wire.flush();
+  }
+  engine_.in_turn = false;
 }
 
 [[gnu::always_inline]] inline const Parsed* NicCore::parsed(ConstBytes bytes) {

@@ -53,6 +53,16 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   }
 
  private:
+  // Serves those who wait for company at the end of the turn, behind the pollers that may post an
+  // answer: the owner of the loop may not turn it again.
+  class Company final : public Timer {
+   public:
+    explicit Company(NicCore& core) : core_(core) {}
+    void expire() override { core_.serve_waiting(); }
+
+   private:
+    NicCore& core_;
+  };
   struct Notice {
     LinkId link;
     QpNumber about;
@@ -70,6 +80,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   bool try_notice(const Notice& notice);
   void serve_active();
   void serve(Qp& qp);
+  void serve_waiting();
   void send_notices();
   void fail_overrun();
   void cut_off_offenders();
@@ -79,7 +90,8 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   const std::uint32_t violation_limit_;
   Table<Qp, limits::queue_pair_index_bits, 24> queue_pairs_;
   IntrusiveList<Qp> active_;
-  IntrusiveList<Qp> waiting_;    // for company, until the next turn
+  IntrusiveList<Qp> waiting_;  // for company, until the end of the turn
+  Company company_{*this};
   IntrusiveList<Qp> awaiting_;   // for the medium
   Engine::Kick persistence_;     // while a FLUSH waits for it
   std::vector<Notice> notices_;  // that found no room on the wire

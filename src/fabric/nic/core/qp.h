@@ -63,8 +63,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   }
   // Sends what there is to send; true if some is left for want of room.
   bool serve();
-  // Whether what it has to send gains by leaving in the next turn, with what may be posted until
-  // then.
+  // Whether what it has to send gains by leaving at the end of the turn, with what may be posted
+  // until then.
   bool waits_for_company() const {
     return connection_.traits.gathers && responder_.owes_for_message_alone() &&
            !requester_.may_send();

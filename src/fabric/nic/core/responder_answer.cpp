@@ -118,6 +118,7 @@ void Responder::remember(const Packet& packet, ConstBytes payload) {
   // Its answer acknowledges all before it; where it has to wait, they do not.
   if (answer_all() && unanswered && send_syndrome(before, syndrome_acknowledge)) {
     owed_ = Owed::nothing;
+    delivered_ = false;
   }
 }
 
@@ -198,6 +199,7 @@ bool Responder::answer_all() {
     --owed_resources_;
     if (owed_ == Owed::acknowledge && psn_add(resource.first, resource.packets) == expected_) {
       owed_ = Owed::nothing;
+      delivered_ = false;
     }
   }
   return false;
