@@ -9,6 +9,10 @@
 namespace remora::kv {
 namespace {
 
+// For flows that outlive the line in which they begin.
+const std::string a_key = "key";
+const std::string a_value = "value";
+
 class EfactoryTest : public StoreFixture {
  protected:
   EfactoryTest() : StoreFixture(efactory::engine()) {}
@@ -128,7 +132,7 @@ TEST_F(EfactoryTest, cleaning_cuts_off_nobody_who_waits_for_the_disk) {
   start(1 << 20, {.create = true, .clean_always = true, .client_timeout_ns = patience_ns});
   const std::uint64_t rounds = counter("rounds");
   const std::string value(1000, 'v');
-  Task<Status> slow = client_->put(bytes_of("key"), bytes_of(value), {Durability::persistent});
+  Task<Status> slow = client_->put(bytes_of(a_key), bytes_of(value), {Durability::persistent});
   (void)loop_.run_for(10 * patience_ns);
   EXPECT_GT(counter("rounds"), rounds) << "cleaning has begun";
   EXPECT_FALSE(slow.finished());
@@ -148,7 +152,7 @@ TEST_F(EfactoryTest, cleaning_does_not_wait_for_ever) {
   };
   const std::uint64_t patience_ns = 1'000'000;
   start(1 << 20, {.create = true, .clean_always = true, .client_timeout_ns = patience_ns});
-  Task<Status> slow = client_->put(bytes_of("key"), bytes_of("value"), {Durability::persistent});
+  Task<Status> slow = client_->put(bytes_of(a_key), bytes_of(a_value), {Durability::persistent});
   (void)loop_.run_for(50 * patience_ns);
   EXPECT_EQ(server_->clients(), 0u);
   EXPECT_FALSE(loop_.block_on(std::move(slow)).ok());
@@ -262,7 +266,7 @@ TEST_F(EfactoryPagesTest, persistent_puts_share_one_commit_and_need_no_other) {
 }
 
 TEST_F(EfactoryPagesTest, what_a_persistent_put_left_survives_a_cut) {
-  Task<Status> one = client_->put(bytes_of("key"), bytes_of("value"), persistent);
+  Task<Status> one = client_->put(bytes_of(a_key), bytes_of(a_value), persistent);
   pass_ms(1);
   pages().commit();
   EXPECT_TRUE(loop_.block_on(std::move(one)).ok());
@@ -279,7 +283,7 @@ TEST_F(EfactoryPagesTest, verifies_a_value_whose_client_was_to_ask_and_is_gone) 
   pages().commit_when_asked();
   {
     const AbandonScope dies;
-    Task<Status> one = client_->put(bytes_of("key"), bytes_of("value"), persistent);
+    Task<Status> one = client_->put(bytes_of(a_key), bytes_of(a_value), persistent);
     while (counter("awaited_versions") == 0) {
       ASSERT_EQ(loop_.step(), RunState::running);
     }
@@ -349,7 +353,7 @@ class EfactoryLateTest : public EfactoryPagesTest {
       pages().commit();
       pass_ms(1);
     }
-    Task<Status> late = client_->put(bytes_of("key"), bytes_of("new value"));
+    Task<Status> late = client_->put(bytes_of(a_key), bytes_of(value_));
     while (damage("new value") == 0) {
       EXPECT_EQ(loop_.step(), RunState::running);
     }
@@ -359,6 +363,8 @@ class EfactoryLateTest : public EfactoryPagesTest {
     EXPECT_EQ(get("key"), "old value");
   }
   void value_comes() { EXPECT_EQ(damage("new valud"), 1); }
+
+  const std::string value_ = "new value";
 };
 
 // A cut could take the mark and leave the value, which was told not to be there. So it is there.
@@ -366,7 +372,7 @@ TEST_F(EfactoryLateTest, a_value_counts_that_comes_before_its_mark_is_persistent
   value_comes();
   std::string found(100, 0);
   Task<Result<std::size_t>> one =
-      client_->get(bytes_of("key"), std::as_writable_bytes(std::span(found)));
+      client_->get(bytes_of(a_key), std::as_writable_bytes(std::span(found)));
   pass_ms(1);
   EXPECT_FALSE(one.finished()) << "what a get returns is persistent first";
   pages().commit();
