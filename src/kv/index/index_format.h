@@ -56,9 +56,13 @@ struct IndexGeometry {
   std::uint64_t table_bytes() const { return windows * window_bytes; }
 };
 
-// The smallest table that holds so many keys at less than half load.
+// With so many keys to a window, on the average, one key in 600 finds its window full, and every
+// get of it costs the server a request; with one more it is one in 120.
+inline constexpr std::uint64_t keys_per_window = 3;
+
+// The smallest table that holds so many keys.
 constexpr std::uint64_t windows_for(std::uint64_t keys) {
-  return std::bit_ceil(std::max<std::uint64_t>(4, keys * 2 / window_entries + 1));
+  return std::bit_ceil(std::max<std::uint64_t>(4, keys / keys_per_window + 1));
 }
 
 }  // namespace remora::kv

@@ -51,8 +51,8 @@ class IndexTable {
   std::uint64_t size() const { return size_; }
   std::uint64_t overflowed() const { return overflow_.size(); }
   bool crowded() const {
-    return size_ * 2 > geometry_.windows * window_entries ||
-           overflow_.size() > geometry_.windows / 8 + 4;
+    return size_ > geometry_.windows * keys_per_window ||
+           overflow_.size() > geometry_.windows / 64 + 4;
   }
 
   template <typename IsMine>

@@ -87,16 +87,16 @@ TEST(Index, a_full_window_overflows_and_nothing_is_lost) {
   EXPECT_FALSE(test.index.find(12, is_key(12)));
 }
 
-TEST(Index, is_crowded_at_half_load_or_when_many_overflow) {
-  TestIndex half(16);
-  for (std::uint64_t number = 1; number <= 64; ++number) {
-    EXPECT_FALSE(half.index.size() <= 40 && half.index.crowded());
-    half.insert(number);
+TEST(Index, is_crowded_at_three_keys_to_a_window_or_when_many_overflow) {
+  TestIndex full(16);
+  for (std::uint64_t number = 1; number <= 48; ++number) {
+    EXPECT_FALSE(full.index.size() <= 40 && full.index.crowded());
+    full.insert(number);
   }
-  half.insert(65);
-  EXPECT_TRUE(half.index.crowded());
+  full.insert(49);
+  EXPECT_TRUE(full.index.crowded());
   TestIndex uneven(1024);
-  for (std::uint64_t number = 1; number <= 8 + 128 + 5; ++number) {
+  for (std::uint64_t number = 1; number <= 8 + 16 + 5; ++number) {
     EXPECT_FALSE(uneven.index.crowded());
     uneven.index.insert(number, 0, place_of(number));
   }
