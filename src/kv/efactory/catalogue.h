@@ -90,7 +90,6 @@ class Catalogue {
   struct Written {
     Offset offset = 0;
     std::uint64_t sequence = 0;
-    Tag tag = 0;  // of the key
   };
   Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
                            std::uint64_t expires);
@@ -127,10 +126,6 @@ class Catalogue {
   // for this one again.
   bool superseded(const Object& object, const Host& by) const;
   void mark_durable(const Object& object, const Host& by);
-  // The same for a version of the server's own process, by the tag of its key; without a look at
-  // any object but this one. True when nothing is left to do: it has its flag, or the newest
-  // version of the key is durable, so that nobody will ever ask for this one.
-  bool mark_newest_durable(Tag tag, Offset offset, std::uint64_t sequence);
   // Gives up a version whose value did not come in time, for good once the caller has drained,
   // waited and called marks_settled.
   void give_up(const Object& object);

@@ -55,25 +55,7 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
   ++sequence_;
   lead_to(tag, slot, which_,
           {.offset = placed->offset, .size_bytes = placed->size_bytes, .expires = expires != 0});
-  return Written{placed->offset, sequence_, tag};
-}
-
-bool Catalogue::mark_newest_durable(Tag tag, Offset offset, std::uint64_t sequence) {
-  const IndexSlot slot = index_->find(
-      tag, [offset](const IndexSlot& one) { return one.place(newest_of(one)).offset == offset; });
-  if (!slot) {
-    const IndexSlot later = index_->find(tag, [](const IndexSlot&) { return true; });
-    return later && newest(later).durable() && newest(later).sequence() > sequence;
-  }
-  const Object object = log_->at(offset);
-  if (object.sequence() == sequence && !object.durable()) {
-    log_->note_durable(object);
-    const std::size_t which = newest_of(slot);
-    Place place = slot.place(which);
-    place.durable = true;
-    index_->set_place(slot, which, encode(place));
-  }
-  return true;
+  return Written{placed->offset, sequence_};
 }
 
 // What hides older versions is on the medium, and none of those was moved to where it is not.

@@ -54,7 +54,7 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
     return written.status();
   }
   last_ = written->sequence;
-  wait_for_commit({written->offset, last_, written->tag});
+  wait_for_commit({written->offset, last_});
   around_.changed(size_bytes, expires != 0);
   return last_;
 }
@@ -68,7 +68,7 @@ Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
   }
   if (catalogue_.sequence() != before) {
     last_ = catalogue_.sequence();
-    wait_for_commit({0, last_, 0});
+    wait_for_commit({0, last_});
     around_.changed(0, false);
   }
   return last_;
@@ -94,10 +94,6 @@ void EfactoryLocal::wait_for_commit(const Change& change) {
 }
 
 void EfactoryLocal::mark_durable(const Change& change) {
-  if (change.offset == 0 ||
-      catalogue_.mark_newest_durable(change.tag, change.offset, change.mark)) {
-    return;
-  }
   // The cleaner may have ended its data pool meanwhile.
   const Result<Object> object = catalogue_.log().find(change.offset);
   if (object.ok() && object->sequence() == change.mark && !object->durable()) {
@@ -105,17 +101,14 @@ void EfactoryLocal::mark_durable(const Change& change) {
   }
 }
 
-// The last first: what it has replaced then needs no flag.
-void EfactoryLocal::flag(std::span<const Change> changes) {
-  for (std::size_t i = changes.size(); i-- > 0;) {
-    mark_durable(changes[i]);
-  }
-}
-
 void EfactoryLocal::commit_at_once() {
   (void)catalogue_.host().drain();
   persistent_ = last_;
-  flag(pending_);
+  for (const Change& change : pending_) {
+    if (change.offset != 0) {
+      mark_durable(change);
+    }
+  }
   pending_.clear();
 }
 
@@ -156,8 +149,10 @@ std::optional<Status> EfactoryLocal::persistent_at_once() {
 }
 
 void EfactoryLocal::flag_batch() {
-  if (!batch_.empty() && batch_.back().mark <= persistent_) {  // else their commit has failed
-    flag(batch_);
+  for (const Change& change : batch_) {
+    if (change.mark <= persistent_) {  // else its commit has failed
+      mark_durable(change);
+    }
   }
   batch_.clear();
 }
@@ -194,14 +189,13 @@ Task<void> EfactoryLocal::commit() {
     }
     persistent_ = mark;
     wake_waiting();
-    while (!batch_.empty()) {
-      const std::size_t left = batch_.size() - std::min(batch_.size(), flags_per_turn);
-      flag(std::span(batch_).subspan(left));
-      batch_.resize(left);
-      if (left != 0) {
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      mark_durable(batch_[i]);
+      if (i % flags_per_turn == flags_per_turn - 1) {
         co_await runtime.yield();
       }
     }
+    batch_.clear();
     committing_ = false;
   }
 }

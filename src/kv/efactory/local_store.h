@@ -62,7 +62,6 @@ class EfactoryLocal final : public LocalStore {
   struct Change {
     Offset offset = 0;
     Mark mark = 0;
-    Tag tag = 0;  // of its key
   };
 
   // Drains for all that was changed, where that is all it takes; else flags what is persistent.
@@ -84,7 +83,6 @@ class EfactoryLocal final : public LocalStore {
   void wait_for_commit(const Change& change);
   void commit_at_once();
   void mark_durable(const Change& change);
-  void flag(std::span<const Change> changes);
   void flag_batch();
   void wake_waiting();
   bool is_known(Mark mark) const;
