@@ -52,8 +52,8 @@ class StoreFixture : public testing::Test {
     } else {
       pool_ = Pool::open(*region_, "test").value();
     }
-    Result<std::unique_ptr<StoreServer>> server =
-        engine_->start_server(Host(loop_, far_.nic, region_.get(), faults), *pool_, options);
+    Result<std::unique_ptr<StoreServer>> server = engine_->start_server(
+        Host(loop_, far_.nic, region_.get(), faults).with_worker(worker_.get()), *pool_, options);
     ASSERT_TRUE(server.ok()) << server.status().message();
     server_ = std::move(server).value();
     client_ = connected();
@@ -155,6 +155,7 @@ class StoreFixture : public testing::Test {
 
   const Engine* engine_;
   VirtualLoop loop_{{.seed = 1}};
+  std::unique_ptr<Worker> worker_;  // none unless a test makes one
   fabric::nic::SimNetwork network_;
   Machine near_;
   Machine far_;

@@ -21,7 +21,17 @@ std::uint64_t counter(StoreHost& host, std::string_view name) {
   return 0;
 }
 
-class StoreThreadsTest : public testing::TestWithParam<Media> {};
+class StoreThreadsTest : public testing::TestWithParam<Media> {
+ protected:
+  static StoreHostOptions with_two_threads(const TestFolder& folder, std::uint64_t pool_bytes) {
+    StoreHostOptions options;
+    options.socket_path = folder.file("socket");
+    options.pool_path = GetParam() == Media::file ? folder.file("pool") : "";
+    options.pool_bytes = pool_bytes;
+    options.threads = 2;
+    return options;
+  }
+};
 
 INSTANTIATE_TEST_SUITE_P(media, StoreThreadsTest, testing::Values(Media::dram, Media::file),
                          [](const testing::TestParamInfo<Media>& param) {
@@ -34,11 +44,7 @@ TEST_P(StoreThreadsTest, a_worker_verifies_while_the_log_is_cleaned) {
   constexpr int rounds = 40;
   const TestFolder folder;
   PollLoop loop;
-  StoreHostOptions options;
-  options.socket_path = folder.file("socket");
-  options.pool_path = GetParam() == Media::file ? folder.file("pool") : "";
-  options.pool_bytes = 8 << 20;
-  options.threads = 2;
+  const StoreHostOptions options = with_two_threads(folder, 8 << 20);
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop, options);
   ASSERT_TRUE(host.ok()) << host.status().message();
   Result<std::unique_ptr<StoreLink>> link =
@@ -78,11 +84,7 @@ TEST_P(StoreThreadsTest, a_worker_verifies_while_the_log_is_cleaned) {
 TEST_P(StoreThreadsTest, a_store_closes_while_its_worker_works) {
   const TestFolder folder;
   PollLoop loop;
-  StoreHostOptions options;
-  options.socket_path = folder.file("socket");
-  options.pool_path = GetParam() == Media::file ? folder.file("pool") : "";
-  options.pool_bytes = 16 << 20;
-  options.threads = 2;
+  StoreHostOptions options = with_two_threads(folder, 16 << 20);
   options.server.put_timeout_ns = 10'000'000'000;
   const std::string value(1 << 20, 'v');
   for (int life = 0; life < 10; ++life) {

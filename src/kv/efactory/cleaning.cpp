@@ -1,4 +1,5 @@
-// Cleaning of the log and growth of the index, with the rounds that tell clients of both.
+// Cleaning of the log and growth of the index; the rounds that tell clients of both are in
+// rounds.cpp.
 #include <algorithm>
 
 #include "kv/efactory/faults.h"

@@ -1,10 +1,14 @@
+#include <chrono>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "kv/efactory/client.h"
 #include "kv/efactory/engine.h"
 #include "kv/store_testing.h"
 #include "pmem/pmem_testing.h"
+#include "runtime/runtime_testing.h"
 
 namespace remora::kv {
 namespace {
@@ -234,6 +238,14 @@ class EfactoryPagesTest : public EfactoryTest {
     start(4 << 20, {.create = true, .expected_keys = 16});
   }
   FakeRegion& pages() { return static_cast<FakeRegion&>(*region_); }
+  void cut_and_restart() {
+    client_.reset();
+    server_.reset();
+    pool_.reset();
+    pages().cut();
+    pages().commit_when_asked();
+    restart();
+  }
   void pass_ms(std::uint64_t span) { (void)loop_.run_for(span * 1'000'000); }
 
   static constexpr PutOptions persistent = {.durability = Durability::persistent};
@@ -270,12 +282,7 @@ TEST_F(EfactoryPagesTest, what_a_persistent_put_left_survives_a_cut) {
   pass_ms(1);
   pages().commit();
   EXPECT_TRUE(loop_.block_on(std::move(one)).ok());
-  client_.reset();
-  server_.reset();
-  pool_.reset();
-  pages().cut();
-  pages().commit_when_asked();
-  restart();
+  cut_and_restart();
   EXPECT_EQ(get("key"), "value");
 }
 
@@ -294,8 +301,7 @@ TEST_F(EfactoryPagesTest, verifies_a_value_whose_client_was_to_ask_and_is_gone) 
   EXPECT_FALSE(server_->busy());
 }
 
-// What a killed process left in the kernel's memory may be gone after all: until it is known to be
-// persistent, recovery frees nothing that would then be needed.
+// A process that is killed while it cleans, one that recovers and is gone again, and then a cut.
 TEST_F(EfactoryPagesTest, a_kill_in_a_cleaning_and_a_cut_after_it_lose_nothing) {
   start(1 << 20, {.create = true, .expected_keys = 16});
   pages().commit_when_asked();
@@ -343,6 +349,41 @@ TEST_F(EfactoryPagesTest, a_kill_in_a_cleaning_and_a_cut_after_it_lose_nothing) 
   EXPECT_GT(lost, 0) << "the cuts took something";
 }
 
+// The worker's thread checks and flushes what the loop flags.
+class EfactoryWorkerTest : public EfactoryTest, public testing::WithParamInterface<Granularity> {
+ protected:
+  EfactoryWorkerTest() {
+    make_region_ = [](std::size_t size) { return std::make_unique<FakeRegion>(size, GetParam()); };
+    worker_ = std::make_unique<Worker>(loop_);
+    start(4 << 20, {.create = true, .expected_keys = 16});
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(media, EfactoryWorkerTest,
+                         testing::Values(Granularity::cache_line, Granularity::page),
+                         [](const testing::TestParamInfo<Granularity>& param) {
+                           return param.param == Granularity::page ? "pages" : "lines";
+                         });
+
+TEST_P(EfactoryWorkerTest, what_it_has_verified_survives_a_cut) {
+  auto& medium = static_cast<FakeRegion&>(*region_);
+  medium.commit_when_asked();
+  const std::string value(4000, 'v');
+  ASSERT_TRUE(put("key", value).ok());
+  for (int i = 0; i < 5000 && server_->busy(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    loop_.block_on(nap(loop_, 10'000));  // an event, at which the loop looks for the worker's end
+  }
+  EXPECT_FALSE(server_->busy());
+  EXPECT_EQ(counter("verified_by_worker"), 1u);
+  client_.reset();
+  server_.reset();
+  pool_.reset();
+  medium.cut();
+  restart();
+  EXPECT_EQ(get("key"), value);
+}
+
 // A value that comes too late: the last byte of it is wrong until the test lets it come.
 class EfactoryLateTest : public EfactoryPagesTest {
  protected:
@@ -379,12 +420,7 @@ TEST_F(EfactoryLateTest, a_value_counts_that_comes_before_its_mark_is_persistent
   const Result<std::size_t> size = loop_.block_on(std::move(one));
   ASSERT_TRUE(size.ok()) << size.status().message();
   EXPECT_EQ(found.substr(0, *size), "new value");
-  client_.reset();
-  server_.reset();
-  pool_.reset();
-  pages().cut();
-  pages().commit_when_asked();
-  restart();
+  cut_and_restart();
   EXPECT_EQ(get("key"), "new value");
 }
 
@@ -394,11 +430,7 @@ TEST_F(EfactoryLateTest, a_value_counts_no_more_that_comes_after_its_mark_is_per
   value_comes();
   pages().commit_when_asked();
   EXPECT_EQ(get("key"), "old value");
-  client_.reset();
-  server_.reset();
-  pool_.reset();
-  pages().cut();
-  restart();
+  cut_and_restart();
   EXPECT_EQ(get("key"), "old value");
 }
 

@@ -50,8 +50,8 @@ struct PutRequest {
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
   std::uint32_t client_sum = 0;
-  std::uint32_t will_persist =
-      0;  // not 0: `persist` follows the value, and nobody need look for it
+  // Not 0: `persist` follows the value, and nobody need look for it.
+  std::uint32_t will_persist = 0;
 };
 
 struct PutReply {
