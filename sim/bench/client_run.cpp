@@ -192,14 +192,14 @@ Task<ClientRun::Outcome> ClientRun::perform(const Operation& operation, ConstByt
   Outcome outcome;
   switch (operation.kind) {
     case Kind::read:
-      outcome = co_await read(key, worker);
+      outcome = read_outcome(key, worker, co_await store_.get(key, worker.in));
       break;
     case Kind::update:
     case Kind::insert:
       outcome.status = co_await store_.put(key, value, options_.put);
       break;
     case Kind::read_modify_write:
-      outcome = co_await read(key, worker);
+      outcome = read_outcome(key, worker, co_await store_.get(key, worker.in));
       if (outcome.status.ok()) {
         outcome.status = co_await store_.put(key, value, options_.put);
       }
@@ -214,8 +214,8 @@ Task<ClientRun::Outcome> ClientRun::perform(const Operation& operation, ConstByt
   co_return outcome;
 }
 
-Task<ClientRun::Outcome> ClientRun::read(ConstBytes key, Worker& worker) {
-  const Result<std::size_t> size = co_await store_.get(key, worker.in);
+ClientRun::Outcome ClientRun::read_outcome(ConstBytes key, const Worker& worker,
+                                           const Result<std::size_t>& size) const {
   Outcome outcome;
   if (size.ok() && options_.check_values) {
     outcome.status = check_value(key, ConstBytes(worker.in).first(*size));
@@ -224,7 +224,7 @@ Task<ClientRun::Outcome> ClientRun::read(ConstBytes key, Worker& worker) {
     outcome.missing = size.code() == Code::not_found;
     outcome.status = outcome.missing ? Status() : size.status();
   }
-  co_return outcome;
+  return outcome;
 }
 
 Task<ClientRun::Outcome> ClientRun::scan(std::uint32_t records, Worker& worker) {
@@ -245,7 +245,8 @@ Task<ClientRun::Outcome> ClientRun::scan(std::uint32_t records, Worker& worker) 
   std::size_t begin = 0;
   for (std::size_t i = 0; i < worker.scanned_ends.size() && i < records; ++i) {
     const std::size_t end = worker.scanned_ends[i];
-    outcome = co_await read(ConstBytes(worker.scanned).subspan(begin, end - begin), worker);
+    const ConstBytes key = ConstBytes(worker.scanned).subspan(begin, end - begin);
+    outcome = read_outcome(key, worker, co_await store_.get(key, worker.in));
     if (!outcome.status.ok()) {
       co_return outcome;
     }

@@ -74,7 +74,7 @@ class ClientRun {
   Task<void> work_side_by_side(std::uint64_t until, bool metered);
   Task<Outcome> perform(const workload::Operation& operation, ConstBytes key, ConstBytes value,
                         Worker& worker);
-  Task<Outcome> read(ConstBytes key, Worker& worker);
+  Outcome read_outcome(ConstBytes key, const Worker& worker, const Result<std::size_t>& size) const;
   Task<Outcome> scan(std::uint32_t records, Worker& worker);
   ConstBytes key_of(const workload::Operation& operation, Worker& worker) const;
   ConstBytes value_of(const workload::Operation& operation, ConstBytes key, Worker& worker) const;

@@ -115,14 +115,28 @@ void Buffers::join_all() {
   }
 }
 
-Task<Buffer> Buffers::take(std::size_t size_bytes) {
-  REMORA_CHECK(size_bytes <= memory_.size(), "a buffer is larger than all of the memory");
-  const unsigned order = order_for(size_bytes);
-  std::size_t offset = 0;
-  while (!try_take(order, offset)) {
-    co_await runtime_.sleep_for(look_again_ns);
+// --- Waiting ---
+
+bool BufferWait::await_ready() {
+  REMORA_CHECK(size_bytes_ <= owner_.memory_.size(), "a buffer is larger than all of the memory");
+  return owner_.try_take(Buffers::order_for(size_bytes_), offset_);
+}
+
+void BufferWait::await_suspend(std::coroutine_handle<> flow) {
+  suspend(flow);
+  owner_.runtime_.arm(*this, owner_.runtime_.after(look_again_ns));
+}
+
+void BufferWait::expire() {
+  if (await_ready()) {
+    Waiter::expire();
+  } else {
+    owner_.runtime_.arm(*this, owner_.runtime_.after(look_again_ns));
   }
-  co_return Buffer(*this, offset, order, size_bytes);
+}
+
+Buffer BufferWait::await_resume() {
+  return Buffer(owner_, offset_, Buffers::order_for(size_bytes_), size_bytes_);
 }
 
 }  // namespace remora::kv

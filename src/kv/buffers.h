@@ -13,7 +13,6 @@
 #include "base/bytes.h"
 #include "fabric/device.h"
 #include "runtime/runtime.h"
-#include "runtime/task.h"
 
 namespace remora::kv {
 
@@ -51,6 +50,24 @@ class Buffer {
   std::size_t size_bytes_ = 0;
 };
 
+// `Buffer buffer = co_await buffers.take(size)` goes on when there is one. Awaited at once; where
+// one is free nothing is suspended, and nothing is allocated in any case.
+class [[nodiscard]] BufferWait final : private Waiter {
+ public:
+  BufferWait(Buffers& owner, std::size_t size_bytes) : owner_(owner), size_bytes_(size_bytes) {}
+
+  bool await_ready();
+  void await_suspend(std::coroutine_handle<> flow);
+  Buffer await_resume();
+
+ private:
+  void expire() override;
+
+  Buffers& owner_;
+  const std::size_t size_bytes_;
+  std::size_t offset_ = 0;
+};
+
 class Buffers {
  public:
   static constexpr unsigned smallest_order = 9;  // 512 B
@@ -61,10 +78,11 @@ class Buffers {
 
   std::size_t largest_bytes() const { return memory_.size(); }
   // Waits until there is one; at most largest_bytes().
-  Task<Buffer> take(std::size_t size_bytes);
+  BufferWait take(std::size_t size_bytes) { return BufferWait(*this, size_bytes); }
 
  private:
   friend class Buffer;
+  friend class BufferWait;
   Buffers(Runtime& runtime, std::size_t size_bytes);
   static unsigned order_for(std::size_t size_bytes);
   bool try_take(unsigned order, std::size_t& offset);

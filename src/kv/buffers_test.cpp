@@ -19,7 +19,8 @@ namespace {
 class BuffersTest : public testing::Test {
  protected:
   BuffersTest() { buffers_ = Buffers::create(loop_, *domain_, 64 * 1024).value(); }
-  Buffer taken(std::size_t size_bytes) { return loop_.block_on(buffers_->take(size_bytes)); }
+  Task<Buffer> take(std::size_t size_bytes) { co_return co_await buffers_->take(size_bytes); }
+  Buffer taken(std::size_t size_bytes) { return loop_.block_on(take(size_bytes)); }
 
   VirtualLoop loop_;
   fabric::nic::SimNetwork network_{loop_, *fabric::nic::load_nic_profile("connectx-5"),
@@ -57,7 +58,7 @@ TEST_F(BuffersTest, pieces_never_overlap_and_all_comes_back) {
 
 TEST_F(BuffersTest, who_wants_more_than_there_is_waits_for_it) {
   Buffer small = taken(1);
-  Task<Buffer> all = buffers_->take(buffers_->largest_bytes());
+  Task<Buffer> all = take(buffers_->largest_bytes());
   (void)loop_.run_for(1'000'000);
   EXPECT_FALSE(all.finished());
   small = Buffer();

@@ -107,11 +107,10 @@ Status Caller::post_receive(std::uint32_t buffer) {
 
 // --- Calling ---
 
-Task<CallSlot> Caller::slot() {
-  co_await free_.acquire();
+CallSlot Caller::take_slot() {
   const std::uint32_t index = unused_.back();
   unused_.pop_back();
-  co_return CallSlot(*this, index);
+  return CallSlot(*this, index);
 }
 
 std::uint32_t Caller::begin(CallSlot& slot) {

@@ -79,7 +79,18 @@ class Caller final : private Poller {
   void on_notice(OnNotice handler);
 
   // Waits for a slot.
-  Task<CallSlot> slot();
+  class [[nodiscard]] SlotWait {
+   public:
+    explicit SlotWait(Caller& caller) : caller_(caller), credit_(caller.free_.acquire()) {}
+    bool await_ready() { return credit_.await_ready(); }
+    void await_suspend(std::coroutine_handle<> flow) { credit_.await_suspend(flow); }
+    CallSlot await_resume() { return caller_.take_slot(); }
+
+   private:
+    Caller& caller_;
+    Semaphore::Awaiter credit_;
+  };
+  SlotWait slot() { return SlotWait(*this); }
   // One call at a time for each slot. `size_bytes` of its request are sent. The reply, or the
   // failure that the peer answered with.
   Task<Result<ConstBytes>> call(CallSlot& slot, Kind kind, std::size_t size_bytes);
@@ -87,6 +98,8 @@ class Caller final : private Poller {
   // posts itself: the number to send as the immediate, and the wait for the reply.
   std::uint32_t begin(CallSlot& slot);
   Task<Result<ConstBytes>> reply(CallSlot& slot);
+  // When the slot's last call began: before the request was sent.
+  std::uint64_t began_ns(const CallSlot& slot) const { return slots_[slot.index_].began_ns; }
 
   const Host& host() const { return host_; }
   fabric::ProtectionDomain& domain() { return *domain_; }
@@ -145,6 +158,7 @@ class Caller final : private Poller {
   void arrived(const fabric::WorkCompletion& completion);
   void notice(std::uint32_t buffer, const MessageHead& head);
   Status post_receive(std::uint32_t buffer);
+  CallSlot take_slot();
   void answer(Slot& slot);
   void release(std::uint32_t index);
   Result<ConstBytes> result_of(const Slot& slot) const;

@@ -294,7 +294,7 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
   const auto size = static_cast<std::uint32_t>(head_bytes + reply.size_bytes);
   const std::uint64_t due_ns = host_.settled_ns();
   const bool is_persistent = reply.ticket.commit == 0 || host_.region().persistent(reply.ticket);
-  if (is_persistent && due_ns <= host_.now_ns()) [[likely]] {
+  if (is_persistent && (due_ns == 0 || due_ns <= host_.now_ns())) [[likely]] {
     send(client, buffer, size);
     return;
   }

@@ -46,18 +46,21 @@ Task<void> EfactoryServer::verify() {
   for (;;) {
     verifying_ = true;
     std::size_t count = 0;
-    std::uint64_t verified_bytes = 0;  // since the last turn
-    std::uint64_t next_ns = runtime.after(longest_look_ns);
+    std::uint64_t verified_bytes = 0;         // since the last turn
+    std::uint64_t now_ns = runtime.now_ns();  // when this flow ran last
+    std::uint64_t next_ns = now_ns + longest_look_ns;
     for (std::size_t left = awaited.size(); left != 0 && count < flushed.size(); --left) {
       Awaited version = awaited.front();
       awaited.pop_front();
+      if (!awaited.empty()) {
+        catalogue_->log().expect(awaited.front().offset);
+      }
       const Result<Object> object = catalogue_->log().find(version.offset);
       if (!object.ok() || object->sequence() != version.sequence || object->durable() ||
           object->invalid()) {
         arrived_or_lost(version);
         continue;
       }
-      const std::uint64_t now_ns = runtime.now_ns();
       const std::uint64_t age_ns = now_ns - version.received_ns;
       const std::uint64_t patience_ns = background_.faults().planted(faults::times_out_early)
                                             ? options_.put_timeout_ns / 100
@@ -71,6 +74,7 @@ Task<void> EfactoryServer::verify() {
         bool complete = false;
         if (age_ns <= patience_ns && verified_aside(*object)) {
           complete = co_await flush_aside(*object);
+          now_ns = runtime.now_ns();
           if (object->durable() || object->invalid()) {  // by a get's request, meanwhile
             arrived_or_lost(version);
             continue;
@@ -82,10 +86,14 @@ Task<void> EfactoryServer::verify() {
           flushed[count++] = version;
           ++unflagged_;
           verified_bytes += object->size_bytes();
-          co_await background_.settled();
+          if (CpuTime busy = background_.settled(); !busy.await_ready()) {
+            co_await busy;
+            now_ns = runtime.now_ns();
+          }
           if (verified_bytes >= bytes_per_turn) {
             verified_bytes = 0;
             co_await runtime.yield();
+            now_ns = runtime.now_ns();
           }
           continue;
         }
@@ -98,6 +106,7 @@ Task<void> EfactoryServer::verify() {
         version.next_look_ns = now_ns + std::min(age_ns, longest_look_ns);
         co_await background_.settled();
         co_await runtime.yield();
+        now_ns = runtime.now_ns();
       }
       next_ns =
           std::min(next_ns, std::max(version.next_look_ns, version.received_ns + first_look_ns));
@@ -116,7 +125,7 @@ Task<void> EfactoryServer::verify() {
         co_return;
       }
       catalogue_->marks_settled();
-      const std::uint64_t now_ns = runtime.now_ns();
+      now_ns = runtime.now_ns();
       for (std::size_t i = 0; i < count; ++i) {
         arrived_or_lost(flushed[i]);
         // The cleaner may have ended its data pool meanwhile.

@@ -61,6 +61,11 @@ IndexSlot Catalogue::find(Tag tag, ConstBytes key, const Host& by) const {
   return index_->find(tag, [&](const IndexSlot& slot) { return same(newest(slot).key(), key); });
 }
 
+IndexSlot Catalogue::find_newest(Tag tag, Offset offset) const {
+  return index_->find(
+      tag, [&](const IndexSlot& slot) { return slot.place(newest_of(slot)).offset == offset; });
+}
+
 std::size_t Catalogue::newest_of(IndexSlot slot) {
   const std::size_t other = 1 - slot.mark();
   return slot.place_word(other) != 0 ? other : slot.mark();
@@ -270,7 +275,12 @@ bool Catalogue::flush_if_complete(const Object& object, const Host& by) {
 }
 
 bool Catalogue::superseded(const Object& object, const Host& by) const {
-  const IndexSlot slot = find(index_->tag(object.key()), object.key(), by);
+  const Tag tag = index_->tag(object.key());
+  if (find_newest(tag, object.offset())) {
+    by.charge(Work::index);
+    return false;
+  }
+  const IndexSlot slot = find(tag, object.key(), by);
   if (!slot) {
     return false;
   }
@@ -292,13 +302,9 @@ Ticket Catalogue::make_durable(const Object& object, const Host& by) {
 // The flag is not flushed: when a cut takes it, the checksum tells the same.
 void Catalogue::mark_durable(const Object& object, const Host& by) {
   log_->note_durable(object);
-  const IndexSlot slot = find(index_->tag(object.key()), object.key(), by);
-  if (!slot) {
-    return;
-  }
-  const std::size_t which = newest_of(slot);
-  if (slot.place(which).offset == object.offset()) {
-    index_->set_place(slot, which, encode(place_of(object, true)));
+  by.charge(Work::index);
+  if (const IndexSlot slot = find_newest(index_->tag(object.key()), object.offset())) {
+    index_->set_place(slot, newest_of(slot), encode(place_of(object, true)));
   }
 }
 

@@ -192,6 +192,9 @@ class Catalogue {
   void forget_tombstones();
 
   IndexSlot find(Tag tag, ConstBytes key, const Host& by) const;
+  // The entry whose newest version lies there. No object is looked at for it: most lines of the log
+  // are far from the caches.
+  IndexSlot find_newest(Tag tag, Offset offset) const;
   // The place that leads to the newest version.
   static std::size_t newest_of(IndexSlot slot);
   void release(IndexSlot slot);

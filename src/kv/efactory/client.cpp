@@ -49,11 +49,14 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
   if (value.size() > buffers_->largest_bytes()) {
     co_return Status(Code::invalid_argument, "the value is larger than the client's buffers");
   }
-  const std::uint64_t give_up_ns = host_.runtime().after(options_.timeout_ns);
+  std::uint64_t give_up_ns = never_ns;
   for (;;) {
     Status status = co_await try_put(key, value, options);
     if (status.code() != Code::in_use || host_.now_ns() > give_up_ns) {
       co_return status;
+    }
+    if (give_up_ns == never_ns) {  // most puts do not need the clock for this
+      give_up_ns = host_.runtime().after(options_.timeout_ns);
     }
     co_await host_.runtime().sleep_for(retry_ns);  // the server cleans its log
   }
@@ -62,7 +65,6 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
 Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOptions options) {
   co_await credits_.acquire();
   const Operation operation(*this);
-  const std::uint64_t start_ns = host_.now_ns();
   const Buffer buffer = co_await buffers_->take(value.size());
   host_.charge_copy(value.size());
   copy_bytes(buffer.bytes().data(), value);
@@ -112,7 +114,8 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
     const Result<ConstBytes> persisted = co_await caller_->call(slot, Message::persist, rest_bytes);
     co_return persisted.ok() ? Status() : persisted.status();
   }
-  if (host_.now_ns() - start_ns >= layout_.put_timeout_ns &&
+  // The server counts from the receipt of the request, which is later than its beginning.
+  if (host_.now_ns() - caller_->began_ns(slot) >= layout_.put_timeout_ns &&
       !host_.faults().planted(faults::late_put_succeeds)) {
     co_return Status(Code::timed_out, "the put took so long that the server may have given it up");
   }
@@ -166,9 +169,14 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads,
   std::optional<Window> window;
   {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers_->take(window_bytes);
-    REMORA_CO_TRY(co_await read(
-        buffer, window_bytes,
-        {layout_.index.address + layout_.geometry.window_offset(tag), layout_.index.key}));
+    host_.charge(Work::post);
+    co_await host_.settled();
+    const WorkCompletion completion = co_await caller_->flows().read(
+        caller_->queue_pair(), buffer.piece(0, window_bytes),
+        {layout_.index.address + layout_.geometry.window_offset(tag), layout_.index.key});
+    if (completion.status != WorkStatus::success) {
+      co_return broken(completion);
+    }
     window.emplace(buffer.bytes());
   }
   const Faults& planted = host_.faults();
@@ -181,7 +189,13 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads,
       continue;
     }
     const Buffer buffer = co_await buffers_->take(place.size_bytes);
-    REMORA_CO_TRY(co_await read(buffer, place.size_bytes, in_pool(place.offset)));
+    host_.charge(Work::post);
+    co_await host_.settled();
+    const WorkCompletion completion = co_await caller_->flows().read(
+        caller_->queue_pair(), buffer.piece(0, place.size_bytes), in_pool(place.offset));
+    if (completion.status != WorkStatus::success) {
+      co_return broken(completion);
+    }
     const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
     if (!object || object->kind != Kind::value || !same(object->key, key) ||
         (!object->durable && !planted.planted(faults::reads_undurable))) {

@@ -97,6 +97,9 @@ std::size_t RingWire::poll(PacketSink& sink, std::size_t budget) {
   for (std::size_t left = active_.size(); left > 0 && taken < budget; --left) {
     const std::uint32_t index = active_[next_];
     next_ = next_ + 1 < active_.size() ? next_ + 1 : 0;
+    if (left > 1) {  // while this one's packet is served, the next one's comes
+      slots_[active_[next_]].link->consumer().expect();
+    }
     taken += poll_link(index, sink, budget - taken);
   }
   if (ending_ != 0) [[unlikely]] {
