@@ -90,11 +90,10 @@ Place Catalogue::place_of(const Object& object, bool durable) {
 
 // One word leads to the version, so whoever READs the entry finds the old or the new. The object is
 // not looked at: its lines may have left the caches when they were flushed.
-void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place) {
+IndexSlot Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place) {
   count(place);
   if (!slot) {
-    index_->insert(tag, which, encode(place));
-    return;
+    return index_->insert(tag, which, encode(place));
   }
   discount(slot.place(newest_of(slot)));
   index_->set_place(slot, which, encode(place));
@@ -106,6 +105,7 @@ void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place&
   if ((hides_moved || place.deleted) && slot.place_word(1 - which) != 0) {
     index_->set_place(slot, 1 - which, 0);
   }
+  return slot;
 }
 
 void Catalogue::count(const Place& place) {
@@ -290,9 +290,10 @@ Ticket Catalogue::make_durable(const Object& object, const Host& by) {
 }
 
 // The flag is not flushed: when a cut takes it, the checksum tells the same.
-void Catalogue::mark_durable(const Object& object, const Host& by) {
+void Catalogue::mark_durable(const Object& object, const Host& by, const KnownEntry& entry) {
   log_->note_durable(object);
-  const IndexSlot slot = find(index_->tag(object.key()), object.key(), by);
+  const bool is_good = entry.slot && entry.generation == index_->generation();
+  const IndexSlot slot = is_good ? entry.slot : find(index_->tag(object.key()), object.key(), by);
   if (!slot) {
     return;
   }
