@@ -7,19 +7,16 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <thread>
-#include <vector>
 
-#include "resp/server.h"
 #include "runtime/poll_loop.h"
-#include "server/store_host.h"
+#include "server/daemon.h"
 
 namespace remora::bench {
 namespace {
@@ -61,30 +58,32 @@ bool is_answering(std::uint16_t port) {
   return answers;
 }
 
+[[noreturn]] void fail(const Status& status) {
+  std::fprintf(stderr, "resp: %s\n", std::string(status.message()).c_str());
+  std::_Exit(1);
+}
+
+// What `remora serve` does, in this process.
 [[noreturn]] void serve(Keeping keeping, const std::string& folder, std::uint16_t port) {
   PollLoop loop;
-  server::StoreHostOptions options;
-  options.socket_path = folder + "/socket";
-  options.pool_bytes = pool_bytes;
-  options.pool_path = keeping == Keeping::none ? "" : folder + "/pool";
-  Result<std::unique_ptr<server::StoreHost>> host = server::StoreHost::open(loop, options);
-  if (!host.ok()) {
-    std::fprintf(stderr, "resp: %s\n", std::string(host.status().message()).c_str());
-    std::_Exit(1);
+  const Result<std::unique_ptr<server::StopSignals>> signals = server::StopSignals::create(loop);
+  if (!signals.ok()) {
+    fail(signals.status());
   }
-  resp::RespOptions front;
-  front.port = port;
-  front.durability =
+  server::Settings settings;
+  settings.socket = folder + "/socket";
+  settings.pool_bytes = pool_bytes;
+  settings.pool = keeping == Keeping::none ? "" : folder + "/pool";
+  settings.resp = fmt::format("127.0.0.1:{}", port);
+  settings.resp_durability =
       keeping == Keeping::always ? resp::Durability::persistent : resp::Durability::asynchronous;
-  Result<std::unique_ptr<resp::Server>> server =
-      resp::Server::open(loop, *(*host)->store().local(), front);
-  if (!server.ok()) {
-    std::fprintf(stderr, "resp: %s\n", std::string(server.status().message()).c_str());
-    std::_Exit(1);
+  const Result<std::unique_ptr<server::Daemon>> daemon =
+      server::Daemon::open(loop, settings, "bench");
+  if (!daemon.ok()) {
+    fail(daemon.status());
   }
-  for (;;) {
-    (void)loop.turn();
-  }
+  const Status status = (*daemon)->serve(**signals);
+  std::_Exit(status.ok() ? 0 : 1);
 }
 
 [[noreturn]] void become_redis(Keeping keeping, const std::string& folder, std::uint16_t port) {
@@ -113,18 +112,12 @@ pid_t start(const Body& body) {
 
 // User and system time of all its threads.
 double cpu_seconds(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(file, text);
-  std::istringstream fields(text.substr(text.rfind(')') + 1));
-  std::vector<std::string> list;
-  for (std::string field; fields >> field;) {
-    list.push_back(field);
+  clockid_t clock = 0;
+  timespec time = {};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) {
+    return 0;
   }
-  constexpr std::size_t user = 11;
-  return list.size() <= user + 1 ? 0
-                                 : (std::stod(list[user]) + std::stod(list[user + 1])) /
-                                       static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 }  // namespace

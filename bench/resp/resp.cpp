@@ -1,5 +1,6 @@
 // redis-benchmark against Redis and against our front end, in turn: rates, and what an operation
 // costs the server in CPU time. Nothing here fails for being slow.
+#include <fmt/format.h>
 #include <stdlib.h>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,12 @@ Keeping keeping_of(const std::string& name) {
   return name == "none" ? Keeping::none : name == "soon" ? Keeping::soon : Keeping::always;
 }
 
+// The middle one, and how far the others are from it.
+std::string ratio_text(const std::vector<double>& ratios) {
+  const Spread spread = spread_of(ratios);
+  return fmt::format("{:.2f} ({:.2f} to {:.2f})", spread.median, spread.low, spread.high);
+}
+
 Status compare(const Options& options, const std::string& keeping, const std::string& folder) {
   std::array<std::unique_ptr<Contender>, 2> sides;
   for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -46,6 +53,7 @@ Status compare(const Options& options, const std::string& keeping, const std::st
       std::array<std::vector<double>, 2> rates;
       std::array<std::vector<double>, 2> costs;
       std::vector<double> ratios;
+      std::vector<double> faster;
       for (std::uint32_t round = 0; round < options.rounds; ++round) {
         for (std::size_t i = 0; i < sides.size(); ++i) {
           const std::uint64_t requests =
@@ -59,12 +67,14 @@ Status compare(const Options& options, const std::string& keeping, const std::st
           costs[i].push_back(result->cpu_us);
         }
         ratios.push_back(costs[1].back() / costs[0].back());
+        faster.push_back(rates[1].back() / rates[0].back());
       }
       std::printf(
-          "%-6s  %-3s  -P %-2u  redis %8.0f/s %6.2f us   remora %8.0f/s %6.2f us   ratio %.2f\n",
+          "%-6s  %-3s  -P %-2u  redis %8.0f/s %6.2f us   remora %8.0f/s %6.2f us   rate x %s   "
+          "CPU x %s\n",
           keeping.c_str(), command.c_str(), pipeline, spread_of(rates[0]).median,
           spread_of(costs[0]).median, spread_of(rates[1]).median, spread_of(costs[1]).median,
-          spread_of(ratios).median);
+          ratio_text(faster).c_str(), ratio_text(ratios).c_str());
       std::fflush(stdout);
     }
   }

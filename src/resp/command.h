@@ -5,6 +5,7 @@
 // has changed nothing that it would not change again, and is called anew later.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -130,12 +131,17 @@ class Executor {
   std::function<void(const std::function<void(const Session&)>&)> each_session;
 
  private:
+  const Command* command_of(std::string_view name);
+
   Runtime& runtime_;
   kv::LocalStore& store_;
   const Settings& settings_;
   Counters& counters_;
   const std::uint64_t started_ms_;
   PersistenceWait wait_;
+  std::array<char, 16> last_name_ = {};  // as the client wrote it
+  std::size_t last_name_bytes_ = 0;
+  const Command* last_command_ = nullptr;
 };
 
 // --- For commands ---

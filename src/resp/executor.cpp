@@ -41,9 +41,23 @@ bool fits_arity(const Command& command, std::size_t args) {
   return command.arity >= 0 ? count == command.arity : count >= -command.arity;
 }
 
+// Mostly the one of the request before.
+const Command* Executor::command_of(std::string_view name) {
+  if (name == std::string_view(last_name_.data(), last_name_bytes_)) [[likely]] {
+    return last_command_;
+  }
+  const Command* const command = find_command(name);
+  if (command != nullptr && name.size() <= last_name_.size()) {
+    std::ranges::copy(name, last_name_.begin());
+    last_name_bytes_ = name.size();
+    last_command_ = command;
+  }
+  return command;
+}
+
 Done Executor::execute(Session& session, Args args, Output& out, bool full) {
   Call call{*this, store_, session, args, out, full};
-  const Command* const command = find_command(args[0]);
+  const Command* const command = command_of(args[0]);
   ++counters_.commands;
   if (command == nullptr) {
     return unknown_command(call);

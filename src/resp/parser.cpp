@@ -36,15 +36,30 @@ Parser::Step Parser::next(std::string_view bytes, bool stranger) {
   return next_array(bytes, stranger);
 }
 
-Parser::Number Parser::number(std::string_view bytes, std::int64_t& value) {
-  // Nearly always one or two digits.
+// Nearly always one or two digits.
+[[gnu::always_inline]] inline Parser::Number Parser::number(std::string_view bytes,
+                                                            std::int64_t& value) {
   const char* const begin = bytes.data() + at_ + 1;
   const char* const limit = bytes.data() + bytes.size();
-  if (limit - begin >= 3 && begin[1] == '\r' && begin[0] >= '0' && begin[0] <= '9') {
-    value = begin[0] - '0';
-    at_ += 4;
-    return Number::found;
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  if (limit - begin >= 4 && is_digit(begin[0])) [[likely]] {
+    if (begin[1] == '\r') {
+      value = begin[0] - '0';
+      at_ += 4;
+      return Number::found;
+    }
+    if (begin[2] == '\r' && begin[0] != '0' && is_digit(begin[1])) {
+      value = (begin[0] - '0') * 10 + (begin[1] - '0');
+      at_ += 5;
+      return Number::found;
+    }
   }
+  return any_number(bytes, value);
+}
+
+Parser::Number Parser::any_number(std::string_view bytes, std::int64_t& value) {
+  const char* const begin = bytes.data() + at_ + 1;
+  const char* const limit = bytes.data() + bytes.size();
   const void* const found =
       begin < limit ? std::memchr(begin, '\r', static_cast<std::size_t>(limit - begin)) : nullptr;
   if (found == nullptr) {

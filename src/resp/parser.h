@@ -51,6 +51,7 @@ class Parser {
   // The number behind the first byte of the line at at_; -1: the line is not whole.
   enum class Number : std::uint8_t { found, more, bad, too_long };
   Number number(std::string_view bytes, std::int64_t& value);
+  Number any_number(std::string_view bytes, std::int64_t& value);
   Step fail(std::string text);
 
   bool inside_ = false;

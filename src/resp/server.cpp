@@ -41,6 +41,22 @@ Settings settings_of(const RespOptions& options) {
   return settings;
 }
 
+bool is_loopback(const SocketAddress& address) {
+  if (address.family() == AF_INET) {
+    const auto& plain = *reinterpret_cast<const sockaddr_in*>(&address.storage);
+    return ntohl(plain.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  return IN6_IS_ADDR_LOOPBACK(
+             &reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr) != 0;
+}
+
+// Within a machine there is no road to be shared: the plainest way to avoid congestion costs every
+// reply least. Its connections inherit it. Where that is refused, the system's own stays.
+void choose_plain_congestion(int listener) {
+  constexpr std::string_view plainest = "reno";
+  (void)::setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, plainest.data(), plainest.size());
+}
+
 }  // namespace
 
 Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& options)
@@ -89,6 +105,9 @@ Status Server::listen(const RespOptions& options) {
   listener_ = ::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int yes = 1;
   SocketAddress bound;
+  if (is_loopback(*address)) {
+    choose_plain_congestion(listener_);
+  }
   if (listener_ < 0 || ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
       ::bind(listener_, address->plain(), address->size_bytes) != 0 ||
       ::listen(listener_, backlog) != 0 ||
@@ -210,13 +229,13 @@ void Server::add(int descriptor, std::string peer) {
   connection->session.came_ms = runtime_.wall_ms();
   connection->session.mark = store_.persistent_now();
   epoll_event event = {};
-  event.events = EPOLLIN;
+  event.events = read_events | EPOLLET;
   event.data.ptr = connection.get();
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
     reject(descriptor, "-ERR the store cannot watch one more client\r\n");
     return;
   }
-  connection->watched = EPOLLIN;
+  connection->watched = read_events;
   connection->place = connections_.size();
   connections_.push_back(std::move(connection));
   ++counters_.connections;
@@ -259,11 +278,16 @@ void Server::close(Connection& connection) {
 }
 
 void Server::bury() {
-  graves_.clear();
   if (slept_) {
-    slept_.reset();  // what was found may name one of them
-    look_ = true;
+    // What a sleep found may name one of them; the rest of it will not be told again.
+    for (epoll_event& event : std::span(events_).first(static_cast<std::size_t>(*slept_))) {
+      if (std::ranges::find(graves_, event.data.ptr, &std::unique_ptr<Connection>::get) !=
+          graves_.end()) {
+        event.data.ptr = this;
+      }
+    }
   }
+  graves_.clear();
 }
 
 }  // namespace remora::resp

@@ -83,6 +83,9 @@ class Server final : public Poller, private Sleeper {
   const Histogram& latency() const { return latency_; }
 
  private:
+  // What is watched of a connection that is read from.
+  static constexpr std::uint32_t read_events = EPOLLIN | EPOLLRDHUP;
+
   // Looks after clients that wait for a time.
   class Clock final : public Timer {
    public:
@@ -124,6 +127,7 @@ class Server final : public Poller, private Sleeper {
   void send_borrowed(Connection& connection);
   bool write_now(Connection& connection, std::string_view text, std::size_t& sent);
   void watch(Connection& connection);
+  bool tell_again(Connection& connection);
   // Nothing more is read from it for the time being.
   bool is_choked(const Connection& connection) const {
     return connection.held >= client_operations_ ||

@@ -13,12 +13,18 @@
 namespace remora::resp {
 
 void Server::serve(Connection& connection, std::uint32_t events) {
+  constexpr std::uint32_t ends = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+  if ((events & ends) != 0 && !tell_again(connection)) [[unlikely]] {
+    return;  // the end of what it sends is told once, and may lie behind bytes
+  }
   if ((events & EPOLLOUT) != 0) {
     if (!send(connection)) {
       return;
     }
     if (!connection.in.empty() && connection.pause == Connection::Pause::none) {
-      go_on(connection);
+      if (tell_again(connection)) {
+        go_on(connection);
+      }
       return;
     }
   }
@@ -50,8 +56,13 @@ void Server::read(Connection& connection) {
   if (got <= 0) {
     if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
       close(connection);
+    } else if (errno == EINTR) {
+      (void)tell_again(connection);
     }
     return;
+  }
+  if (static_cast<std::size_t>(got) == room && !tell_again(connection)) [[unlikely]] {
+    return;  // there may be more
   }
   counters_.bytes_in += static_cast<std::uint64_t>(got);
   if (connection.pause != Connection::Pause::none) {
@@ -165,7 +176,7 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
     }
     if (!parser.args().empty()) {
       const std::size_t from = out_.size();
-      const kv::LocalStore::Mark before = store_.now();
+      const kv::LocalStore::Mark before = settings_.persistent ? store_.now() : 0;
       const Done outcome =
           executor_.execute(connection.session, parser.args(), out_, connection.full);
       if (outcome == Done::no_room) {
@@ -297,18 +308,25 @@ void Server::watch(Connection& connection) {
   const bool reads = connection.pause == Connection::Pause::none && !is_choked(connection) &&
                      !connection.session.closing;
   const bool writes = connection.sent < connection.sendable();
-  const std::uint32_t wanted = (reads ? EPOLLIN : 0u) | (writes ? EPOLLOUT : 0u);
-  if (wanted == connection.watched) [[likely]] {
-    return;
+  const std::uint32_t wanted = (reads ? read_events : 0u) | (writes ? EPOLLOUT : 0u);
+  if (wanted != connection.watched) [[unlikely]] {
+    connection.watched = wanted;
+    (void)tell_again(connection);
   }
+}
+
+// An event is told once, when it happens: a set that tells what is still so would ask every socket
+// again after its bytes were read. What is so now, of what is watched, is told again after this.
+// False when the connection is gone.
+bool Server::tell_again(Connection& connection) {
   epoll_event event = {};
-  event.events = wanted;
+  event.events = connection.watched | EPOLLET;
   event.data.ptr = &connection;
   if (::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.descriptor, &event) != 0) {
     close(connection);
-    return;
+    return false;
   }
-  connection.watched = wanted;
+  return true;
 }
 
 }  // namespace remora::resp

@@ -76,6 +76,11 @@ class DaemonTest : public testing::Test {
   std::vector<fabric::nic::Descriptor> clients_;
 };
 
+// What comes now and then is worth no idle turns: a loop with nobody to serve sleeps at once.
+TEST_F(DaemonTest, spins_for_no_signal_that_may_come) {
+  EXPECT_FALSE(signals_->wants_spin());
+}
+
 TEST_F(DaemonTest, makes_its_folder_and_says_what_it_is) {
   const auto daemon = opened();
   EXPECT_TRUE(std::filesystem::exists(settings_.pool));

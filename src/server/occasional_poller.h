@@ -24,6 +24,7 @@ class OccasionalPoller : public Poller {
     return true;
   }
   void nothing_came() final { turns_to_look_ = turns_per_look; }
+  bool wants_spin() const final { return false; }
 
  protected:
   // Takes what the descriptor has, without blocking; returns whether there was anything.

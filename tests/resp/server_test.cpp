@@ -221,6 +221,28 @@ TEST(RespServer, closes_when_told_and_after_nonsense) {
   EXPECT_EQ(broken.read(), "closed");
 }
 
+// Bytes and the end behind them are there when the server looks: the end is not told again by
+// itself.
+TEST(RespServer, notices_that_a_client_left_right_after_its_request) {
+  ServedStore store;
+  auto old = std::make_unique<Client>(store.port());
+  EXPECT_EQ(old->ask({"PING"}), "+PONG\r\n");
+  store.on_loop([&](Server&, kv::StoreServer&) {
+    Client fresh(store.port());
+    fresh.send(Client::encode({"SET", "fresh", "1"}));
+    old->send(Client::encode({"SET", "old", "1"}));
+    old.reset();
+  });
+  Client other(store.port());
+  std::uint64_t clients = 0;
+  for (int looks = 0; looks < 10'000 && clients != 1; ++looks) {
+    EXPECT_EQ(other.ask({"PING"}), "+PONG\r\n");
+    store.on_loop([&](Server& server, kv::StoreServer&) { clients = server.counters().clients; });
+  }
+  EXPECT_EQ(clients, 1u);
+  EXPECT_EQ(other.ask({"EXISTS", "old", "fresh"}), ":2\r\n");
+}
+
 TEST(RespServer, wants_the_password_and_little_before_it) {
   ServedStore store(with({.password = "secret"}));
   Client client(store.port());

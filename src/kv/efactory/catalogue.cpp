@@ -95,11 +95,10 @@ Place Catalogue::place_of(const Object& object, bool durable) {
 
 // One word leads to the version, so whoever READs the entry finds the old or the new. The object is
 // not looked at: its lines may have left the caches when they were flushed.
-void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place) {
+IndexSlot Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place) {
   count(place);
   if (!slot) {
-    index_->insert(tag, which, encode(place));
-    return;
+    return index_->insert(tag, which, encode(place));
   }
   discount(slot.place(newest_of(slot)));
   index_->set_place(slot, which, encode(place));
@@ -111,6 +110,7 @@ void Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place&
   if ((hides_moved || place.deleted) && slot.place_word(1 - which) != 0) {
     index_->set_place(slot, 1 - which, 0);
   }
+  return slot;
 }
 
 void Catalogue::count(const Place& place) {
@@ -300,10 +300,15 @@ Ticket Catalogue::make_durable(const Object& object, const Host& by) {
 }
 
 // The flag is not flushed: when a cut takes it, the checksum tells the same.
-void Catalogue::mark_durable(const Object& object, const Host& by) {
+void Catalogue::mark_durable(const Object& object, const Host& by, const KnownEntry& entry) {
   log_->note_durable(object);
-  by.charge(Work::index);
-  if (const IndexSlot slot = find_newest(index_->tag(object.key()), object.offset())) {
+  const bool is_good = entry.slot && entry.generation == index_->generation();
+  if (!is_good) {
+    by.charge(Work::index);
+  }
+  const IndexSlot slot =
+      is_good ? entry.slot : find_newest(index_->tag(object.key()), object.offset());
+  if (slot && slot.place(newest_of(slot)).offset == object.offset()) {
     index_->set_place(slot, newest_of(slot), encode(place_of(object, true)));
   }
 }

@@ -46,6 +46,12 @@ struct Awaited {
   std::uint64_t size_bytes = 0;
 };
 
+// The entry of a key in the index, as it was found once: good while the index says so.
+struct KnownEntry {
+  IndexSlot slot = {};
+  std::uint64_t generation = 0;
+};
+
 class Catalogue {
  public:
   static Result<std::unique_ptr<Catalogue>> create(const Host& host, Pool& pool,
@@ -86,10 +92,11 @@ class Catalogue {
   // --- Requests of the server's own process (catalogue_local.cpp).
 
   // A version whose value is at hand: it is complete, and flushed; the caller drains, waits, and
-  // then calls mark_durable.
+  // then calls mark_durable, with the entry of the index, which it need not look for again.
   struct Written {
     Offset offset = 0;
     std::uint64_t sequence = 0;
+    KnownEntry entry = {};
   };
   Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
                            std::uint64_t expires);
@@ -125,7 +132,7 @@ class Catalogue {
   // Whether the newest version of its key is a later one, and durable: then nobody will ever ask
   // for this one again.
   bool superseded(const Object& object, const Host& by) const;
-  void mark_durable(const Object& object, const Host& by);
+  void mark_durable(const Object& object, const Host& by, const KnownEntry& entry = {});
   // Gives up a version whose value did not come in time, for good once the caller has drained,
   // waited and called marks_settled.
   void give_up(const Object& object);
@@ -212,7 +219,8 @@ class Catalogue {
   // Makes a complete version persistent, and marks it if it is at once; else it is `flushed`.
   Ticket make_durable(const Object& object, const Host& by);
   static Place place_of(const Object& object, bool durable);
-  void lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);
+  // Returns the entry.
+  IndexSlot lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);
   // The newest version in the next data pool that counts, of a key whose newer ones never came.
   std::optional<Object> survivor(IndexSlot slot, const std::vector<Segment>& next) const;
   std::size_t next_mark() const { return 1 - mark_; }

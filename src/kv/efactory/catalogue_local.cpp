@@ -53,9 +53,10 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
     return placed.status();
   }
   ++sequence_;
-  lead_to(tag, slot, which_,
-          {.offset = placed->offset, .size_bytes = placed->size_bytes, .expires = expires != 0});
-  return Written{placed->offset, sequence_};
+  const IndexSlot entry = lead_to(
+      tag, slot, which_,
+      {.offset = placed->offset, .size_bytes = placed->size_bytes, .expires = expires != 0});
+  return Written{placed->offset, sequence_, {entry, index_->generation()}};
 }
 
 // What hides older versions is on the medium, and none of those was moved to where it is not.

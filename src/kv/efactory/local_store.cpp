@@ -54,7 +54,7 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
     return written.status();
   }
   last_ = written->sequence;
-  wait_for_commit({written->offset, last_});
+  wait_for_commit({written->offset, last_, written->entry});
   around_.changed(size_bytes, expires != 0);
   return last_;
 }
@@ -97,7 +97,7 @@ void EfactoryLocal::mark_durable(const Change& change) {
   // The cleaner may have ended its data pool meanwhile.
   const Result<Object> object = catalogue_.log().find(change.offset);
   if (object.ok() && object->sequence() == change.mark && !object->durable()) {
-    catalogue_.mark_durable(*object, catalogue_.background());
+    catalogue_.mark_durable(*object, catalogue_.background(), change.entry);
   }
 }
 

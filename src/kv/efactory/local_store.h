@@ -62,6 +62,7 @@ class EfactoryLocal final : public LocalStore {
   struct Change {
     Offset offset = 0;
     Mark mark = 0;
+    KnownEntry entry = {};
   };
 
   // Drains for all that was changed, where that is all it takes; else flags what is persistent.

@@ -49,6 +49,7 @@ void Index::release(IndexSlot slot) {
     next_->release(other);
   }
   table_.release(slot);
+  ++generation_;
 }
 
 bool Index::carried(IndexSlot slot) const {
@@ -94,6 +95,7 @@ Bytes Index::end_growth() {
   const Bytes old = table_.memory();
   table_ = std::move(*next_);
   next_.reset();
+  ++generation_;
   return old;
 }
 

@@ -61,6 +61,9 @@ class Index {
   // Free for any key. Requires that it has no places. The slot is of no use any more.
   void release(IndexSlot slot);
 
+  // Slots that were handed out while this was the same number are still good.
+  std::uint64_t generation() const { return generation_; }
+
   // Entries with a tag, and those of them that are in the server's own list.
   std::uint64_t size() const { return table_.size(); }
   std::uint64_t overflowed() const { return table_.overflowed(); }
@@ -96,6 +99,7 @@ class Index {
   std::optional<IndexTable> next_;
   std::uint64_t carried_windows_ = 0;
   bool all_carried_ = false;
+  std::uint64_t generation_ = 0;
 };
 
 }  // namespace remora::kv

@@ -208,11 +208,6 @@ void Log::set_link(const Object& object, std::size_t place, Link link) {
       .store(object_format::link_word(link, object.segment()), std::memory_order_release);
 }
 
-LogUsage Log::usage() const {
-  return {total_bytes_,   held_bytes_,      appended_bytes_,
-          reserve_bytes_, segments_.size(), dead_.size()};
-}
-
 void Log::recount() {
   appended_bytes_ = 0;
   for (const auto& [offset, segment] : segments_) {

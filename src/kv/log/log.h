@@ -175,7 +175,10 @@ class Log {
   // What appends that keep the reserve leave free for the cleaner: two segments unless told.
   void set_reserve(std::uint64_t reserve_bytes) { reserve_bytes_ = reserve_bytes; }
 
-  LogUsage usage() const;
+  LogUsage usage() const {
+    return {total_bytes_,   held_bytes_,      appended_bytes_,
+            reserve_bytes_, segments_.size(), dead_.size()};
+  }
   std::uint64_t segment_bytes() const { return segment_bytes_; }
 
  private:
