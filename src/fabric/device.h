@@ -55,6 +55,9 @@ struct DeviceAttributes {
   std::uint32_t max_regions = 0;
   std::uint32_t max_reads_in_flight = 0;  // READs and atomics, per queue pair and direction
   PlacementOrder placement_order = PlacementOrder::ascending;
+  // A message costs the processors of both sides more than what it carries does: whoever can say
+  // something in one should not take two.
+  bool costs_by_message = false;
   std::vector<Capability> capabilities;
 };
 

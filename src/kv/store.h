@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -148,6 +149,9 @@ struct ClientOptions {
   std::uint32_t in_flight = 16;
   std::size_t buffer_bytes = 1 << 20;        // registered memory for values on their way
   std::uint64_t timeout_ns = 1'000'000'000;  // of a call
+  // Up to which values may travel within requests, in engines that otherwise write them into the
+  // server's memory. By default that is the device's affair: see costs_by_message.
+  std::optional<std::uint32_t> whole_value_bytes = {};
   fabric::ConnectOptions connect = {};
 };
 

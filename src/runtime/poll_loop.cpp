@@ -103,6 +103,11 @@ void PollLoop::soon(Timer& timer) {
   ready_.push_back(timer);
 }
 
+void PollLoop::last(Timer& timer) {
+  timer.disarm();
+  last_.push_back(timer);
+}
+
 RunState PollLoop::turn() {
   const Running running(*this);
   if (work_once()) {
@@ -144,7 +149,8 @@ bool PollLoop::work_once() {
   worked |= pollers_.poll_all();
   worked |= watches_.check_all();
   worked |= run_due(worked);
-  worked |= run_ready();
+  worked |= run(ready_);
+  worked |= run(last_);
   return worked;
 }
 
@@ -193,13 +199,13 @@ bool PollLoop::run_due(bool worked) {
   return ran;
 }
 
-// What becomes ready meanwhile waits for the next turn.
-bool PollLoop::run_ready() {
-  if (ready_.empty()) {
+// What is added meanwhile waits for the next turn.
+bool PollLoop::run(IntrusiveList<Timer>& list) {
+  if (list.empty()) {
     return false;
   }
   IntrusiveList<Timer> batch;
-  batch.take_all(ready_);
+  batch.take_all(list);
   while (!batch.empty()) {
     batch.pop_front().expire();
   }

@@ -1,7 +1,8 @@
 // PollLoop: the Runtime in real time. It makes no thread: it runs on whichever thread calls turn,
 // run_until, block_on or run_for, which must always be the same one.
 //
-// A turn runs posted functions, asks pollers and watches, runs due timers, then what is ready.
+// A turn runs posted functions, asks pollers and watches, runs due timers, then what is ready, then
+// what asked to be last.
 // After a number of turns without work, one if no poller wants more, the loop parks: it sleeps
 // until the next timer, a wake(), a posted function, or a poller's descriptor becomes readable:
 // with ppoll, or where a poller has a Sleeper, there.
@@ -54,6 +55,7 @@ class PollLoop final : public Runtime {
   std::uint64_t wall_ms() const override;
   void arm(Timer& timer, std::uint64_t due_ns) override;
   void soon(Timer& timer) override;
+  void last(Timer& timer) override;
   void placed(ConstBytes) override {}
   std::uint64_t charge(CoreId, std::uint64_t) override { return 0; }
   void trace(std::string_view, std::uint64_t) override {}
@@ -67,7 +69,7 @@ class PollLoop final : public Runtime {
   bool work_once();
   bool run_posted();
   bool run_due(bool worked);
-  bool run_ready();
+  bool run(IntrusiveList<Timer>& list);
 
   void park();
   bool arm_wakes();
@@ -81,6 +83,7 @@ class PollLoop final : public Runtime {
   const std::uint32_t spin_turns_;
   TimerQueue timers_;
   IntrusiveList<Timer> ready_;
+  IntrusiveList<Timer> last_;
   std::uint32_t idle_turns_ = 0;
   std::uint32_t turns_since_clock_ = 0;
   std::uint64_t clock_ns_ = never_ns;  // when it was last read for timers,

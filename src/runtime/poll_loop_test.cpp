@@ -51,6 +51,31 @@ TEST(PollLoop, time_goes_on_and_never_back) {
   EXPECT_GT(first, 0U);
 }
 
+// Whatever becomes ready in a turn comes before what asked to be last, and both are of that turn.
+TEST(PollLoop, what_is_last_comes_behind_what_is_ready_in_the_same_turn) {
+  class Note final : public Timer {
+   public:
+    Note(std::vector<int>& notes, int number) : notes_(notes), number_(number) {}
+    void expire() override { notes_.push_back(number_); }
+
+   private:
+    std::vector<int>& notes_;
+    const int number_;
+  };
+  PollLoop loop;
+  std::vector<int> notes;
+  Note last(notes, 3);
+  Note first(notes, 1);
+  Note second(notes, 2);
+  loop.last(last);
+  loop.soon(first);
+  loop.soon(second);
+  EXPECT_TRUE(last.armed());
+  (void)loop.turn();
+  EXPECT_EQ(notes, (std::vector<int>{1, 2, 3}));
+  EXPECT_FALSE(last.armed());
+}
+
 TEST(PollLoop, cpu_time_is_not_charged_and_does_not_suspend) {
   PollLoop loop;
   const auto flow = [&]() -> Task<void> { co_await loop.cpu(17, never_ns); };

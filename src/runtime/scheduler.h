@@ -30,6 +30,10 @@ class Scheduler {
   // Runs the timer in its turn, with no time passing: after what the loop runs now.
   virtual void soon(Timer& timer) = 0;
 
+  // Runs the timer at the end of this turn, behind all that is ready in it; of one that is not in a
+  // turn, at the end of the next.
+  virtual void last(Timer& timer) { soon(timer); }
+
   // The time `span_ns` from now; never_ns if that lies beyond the clock.
   std::uint64_t after(std::uint64_t span_ns) const {
     const std::uint64_t now = now_ns();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -19,6 +20,17 @@ namespace {
 
 constexpr std::uint64_t retry_ns = 20'000;
 
+// Up to which a value travels within its request. Where the target's memory is reached past its
+// processor, none should: that is what the design is for.
+std::uint64_t whole_value_bytes_of(const Host& host, const ClientOptions& options,
+                                   const Layout& layout) {
+  const std::uint32_t usual =
+      host.device().attributes().costs_by_message ? whole_value_bytes_max : 0;
+  const std::uint32_t wanted = options.whole_value_bytes.value_or(usual);
+  return std::min(
+      {std::uint64_t{wanted}, std::uint64_t{whole_value_bytes_max}, layout.whole_value_bytes});
+}
+
 }  // namespace
 
 EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
@@ -29,6 +41,7 @@ EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
       host_(caller_->host()),
       options_(options),
       layout_(layout),
+      whole_value_bytes_(whole_value_bytes_of(host_, options, layout)),
       credits_(host_.runtime(), options.in_flight) {
   caller_->on_notice([this](rpc::Kind kind, ConstBytes body) {
     if (listening_ || !host_.faults().planted(faults::notice_lost)) {
@@ -49,9 +62,16 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
   if (value.size() > buffers_->largest_bytes()) {
     co_return Status(Code::invalid_argument, "the value is larger than the client's buffers");
   }
+  const bool whole = whole_value_bytes_ != 0 && value.size() <= whole_value_bytes_ &&
+                     options.durability == Durability::standard;
   std::uint64_t give_up_ns = never_ns;
   for (;;) {
-    Status status = co_await try_put(key, value, options);
+    Status status;
+    if (whole) {
+      status = co_await try_put_whole(key, value);
+    } else {
+      status = co_await try_put(key, value, options);
+    }
     if (status.code() != Code::in_use || host_.now_ns() > give_up_ns) {
       co_return status;
     }
@@ -122,6 +142,20 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
   co_return Status();
 }
 
+Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value) {
+  co_await credits_.acquire();
+  const Operation operation(*this);
+  rpc::CallSlot slot = co_await caller_->slot();
+  const WholePut ask{.key_bytes = static_cast<std::uint32_t>(key.size())};
+  const Bytes request = slot.request();
+  host_.charge_copy(value.size());
+  copy_bytes(request.data() + write_struct(request, ask), key);
+  copy_bytes(request.data() + sizeof ask + key.size(), value);
+  const Result<ConstBytes> reply =
+      co_await caller_->call(slot, whole_put, sizeof ask + key.size() + value.size());
+  co_return reply.ok() ? Status() : reply.status();
+}
+
 // --- Get ---
 
 Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
@@ -132,7 +166,7 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   const Operation operation(*this);
   // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
   const Reads reads = layout_.reads;
-  if (reads != Reads::asked) {
+  if (reads != Reads::asked && whole_value_bytes_ == 0) {
     Pure outcome = Pure::ask;
     std::size_t size = 0;
     const Status status = co_await read_pure(key, value, reads, outcome, size);
@@ -221,11 +255,17 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes val
   {
     rpc::CallSlot slot = co_await caller_->slot();
     std::memcpy(slot.request().data(), key.data(), key.size());
-    const Result<ConstBytes> reply = co_await caller_->call(slot, get_request, key.size());
+    const rpc::Kind kind = whole_value_bytes_ != 0 ? whole_get : get_request;
+    const Result<ConstBytes> reply = co_await caller_->call(slot, kind, key.size());
     if (!reply.ok()) {
       co_return reply.status();
     }
     const std::optional<GetReply> got = read_struct<GetReply>(*reply);
+    if (got && got->object_offset == 0 && kind == whole_get) {
+      const ConstBytes whole = reply->subspan(sizeof(GetReply));
+      host_.charge_copy(whole.size());
+      co_return copy_out(whole, value);
+    }
     if (!got || !lies_within({.offset = got->object_offset, .size_bytes = got->size_bytes},
                              layout_.pool_bytes)) {
       co_return Status(Code::closed, "the server answered with a place that is none");

@@ -2,10 +2,16 @@
 //
 //   put   ask for space; WRITE the value there; FLUSH it to visibility. The flow ends when every
 //         later get sees the value; the server makes it persistent by itself.
+//   put, whole
+//         a small value, where messages are what costs: the value travels within the request, and
+//         every later get sees it when that is answered.
 //   put, persistent
 //         ask for space; WRITE the value; ask the server to make it persistent.
 //   get   READ the window of the index; READ the object. When the index does not call it durable:
 //         ask the server where a durable version is, and READ that.
+//   get, whole
+//         where messages are what costs: ask the server, whose answer has the value in it if that
+//         is small, and otherwise says where it is.
 //
 // A put that takes longer than the server waits for a value fails with timed_out: the server may
 // have given it up.
@@ -68,6 +74,7 @@ class EfactoryClient final : public StoreClient {
                          std::size_t& size);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
   Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
+  Task<Status> try_put_whole(ConstBytes key, ConstBytes value);
   Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
   Status broken(const fabric::WorkCompletion& completion);
   void noticed(rpc::Kind kind, ConstBytes body);
@@ -82,6 +89,7 @@ class EfactoryClient final : public StoreClient {
   const Host& host_;
   const ClientOptions options_;
   Layout layout_;
+  const std::uint64_t whole_value_bytes_;        // up to which values travel within requests
   Semaphore credits_;                            // for operations in flight
   std::array<std::uint64_t, 2> under_way_ = {};  // operations, by the side that they began on
   std::size_t side_ = 0;                         // of operations that begin now

@@ -27,7 +27,8 @@ class Efactory final : public Engine {
   }
   Result<std::unique_ptr<PendingClient>> start_client(Host host,
                                                       const ClientOptions& options) const override {
-    return Connecting<EfactoryClient, Layout, hello>::start(host, options);
+    return Connecting<EfactoryClient, Layout, hello>::start(
+        host, options, {.request_bytes = request_bytes_max, .reply_bytes = reply_bytes_max});
   }
 
  private:

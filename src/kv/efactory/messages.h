@@ -9,6 +9,7 @@
 #include "kv/common/scan.h"
 #include "kv/common/wire.h"
 #include "kv/index/index_format.h"
+#include "kv/limits.h"
 #include "rpc/message.h"
 
 namespace remora::kv::efactory {
@@ -22,6 +23,8 @@ enum Message : rpc::Kind {
   persist = 6,       // PersistRequest -> nothing
   arrived = 7,       // RoundReply: the client has taken note of a Layout -> nothing
   new_layout = 8,    // notice: Layout
+  whole_put = 9,     // WholePut + key + value -> nothing
+  whole_get = 10,    // key -> GetReply + value; or GetReply alone, of where a longer one is
 };
 
 // How a client finds what it gets.
@@ -44,6 +47,7 @@ struct Layout {
   IndexGeometry geometry;
   std::uint64_t put_timeout_ns = 0;
   Reads reads = Reads::asked;
+  std::uint64_t whole_value_bytes = 0;  // up to which a value may come within the request
 };
 
 struct PutRequest {
@@ -54,6 +58,20 @@ struct PutRequest {
   std::uint32_t will_persist = 0;
 };
 
+// The longest value of a whole_put or whole_get, and the longest messages: any more would take
+// memory from every client that never has one.
+inline constexpr std::uint32_t whole_value_bytes_max = 4096;
+inline constexpr std::uint32_t request_bytes_max = 5632;
+inline constexpr std::uint32_t reply_bytes_max = 4352;
+
+// The value that follows the key is the rest of the message.
+struct WholePut {
+  std::uint32_t key_bytes = 0;
+  std::uint32_t reserved = 0;
+};
+
+static_assert(sizeof(WholePut) + limits::key_bytes + whole_value_bytes_max <= request_bytes_max);
+
 struct PutReply {
   std::uint64_t value_offset = 0;  // in the pool: where the value goes
   std::uint64_t object_offset = 0;
@@ -61,10 +79,12 @@ struct PutReply {
 };
 
 struct GetReply {
-  std::uint64_t object_offset = 0;
+  std::uint64_t object_offset = 0;  // 0: the value is the rest of the message
   std::uint64_t size_bytes = 0;
   std::uint64_t sequence = 0;
 };
+
+static_assert(sizeof(GetReply) + whole_value_bytes_max <= reply_bytes_max);
 
 struct PersistRequest {
   std::uint64_t object_offset = 0;

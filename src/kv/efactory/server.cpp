@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/racy_copy.h"
 #include "kv/efactory/faults.h"
 
 namespace remora::kv::efactory {
@@ -47,6 +48,8 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
   Result<std::unique_ptr<rpc::Server>> rpc =
       rpc::Server::create(host, *server,
                           {.most_clients = options.most_clients,
+                           .request_bytes = request_bytes_max,
+                           .reply_bytes = reply_bytes_max,
                            .told_of_commits = server->commits_.is_told(),
                            .connect = options.connect});
   if (!rpc.ok()) {
@@ -122,14 +125,16 @@ Layout EfactoryServer::layout(const Peer& peer) const {
           .index = peer.index->remote(0),
           .geometry = catalogue_->index().geometry(),
           .put_timeout_ns = options_.put_timeout_ns,
-          .reads = reads_};
+          .reads = reads_,
+          .whole_value_bytes = whole_value_bytes_max};
 }
 
 // --- Requests ---
 
 rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rpc::Kind kind,
                                   ConstBytes request, Bytes body) {
-  const bool changes = kind == put_request || kind == del_request || kind == Message::persist;
+  const bool changes =
+      kind == put_request || kind == whole_put || kind == del_request || kind == Message::persist;
   if (changes && !session.may_write) {
     return rpc::Reply::failure(body, Code::permission_denied, "this client may read alone");
   }
@@ -140,9 +145,13 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
     case put_request:
       ++puts_;
       return put(session, request, body);
+    case whole_put:
+      ++puts_;
+      return put_whole(request, body);
     case get_request:
+    case whole_get:
       ++gets_;
-      return get(request, body);
+      return get(request, body, kind == whole_get);
     case del_request:
       ++dels_;
       return del(request, body);
@@ -219,7 +228,26 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
           .patient = ask->will_persist != 0};
 }
 
-rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body) {
+// All of the version is here: it is put as one of the server's own process is. No space is granted,
+// so nothing has to be awaited, verified or given up.
+rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body) {
+  const std::optional<WholePut> ask = read_struct<WholePut>(request);
+  if (!ask || ask->key_bytes > request.size() - sizeof(WholePut)) {
+    return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
+  }
+  const ConstBytes rest = request.subspan(sizeof(WholePut));
+  const ConstBytes value = rest.subspan(ask->key_bytes);
+  const Result<LocalStore::Mark> put =
+      local_->put(rest.first(ask->key_bytes), std::span(&value, 1), 0);
+  if (!put.ok()) {
+    return put.code() == Code::no_space
+               ? full(body)
+               : rpc::Reply::failure(body, put.code(), put.status().message());
+  }
+  return {};
+}
+
+rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body, bool whole) {
   const Catalogue::Found found = catalogue_->get(key);
   wake_flagger();
   if (!found.object) {
@@ -227,10 +255,17 @@ rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body) {
     reply.ticket = found.ticket;
     return reply;
   }
-  const GetReply reply{found.object->offset(), found.object->size_bytes(),
-                       found.object->sequence()};
-  return {.size_bytes = static_cast<std::uint32_t>(write_struct(body, reply)),
-          .ticket = found.ticket};
+  GetReply reply{found.object->offset(), found.object->size_bytes(), found.object->sequence()};
+  std::size_t size = sizeof reply;
+  if (const ConstBytes value = found.object->value();
+      whole && value.size() <= whole_value_bytes_max) {
+    reply.object_offset = 0;
+    host_.charge_copy(value.size());
+    racy_copy(body.subspan(size, value.size()), value);
+    size += value.size();
+  }
+  write_struct(body, reply);
+  return {.size_bytes = static_cast<std::uint32_t>(size), .ticket = found.ticket};
 }
 
 rpc::Reply EfactoryServer::del(ConstBytes key, Bytes body) {

@@ -10,7 +10,16 @@ namespace remora::fabric::interop {
 namespace {
 
 // The first number of a message; an answer has 0 there, or 1 with the reason in its bytes.
-enum Order : std::uint64_t { open_station, connect_station, put, get, receive, completion, lost };
+enum Order : std::uint64_t {
+  open_station,
+  connect_station,
+  put,
+  get,
+  receive,
+  completion,
+  lost,
+  forget
+};
 enum Answer : std::uint64_t { fine, refused };
 
 Message refusal(const Status& status) {
@@ -97,6 +106,9 @@ Message obey(const StationOptions& options, std::unique_ptr<Station>& station,
     }
     case lost:
       return {.numbers = {fine, station->lost()}};
+    case forget:
+      station->forget_region();
+      return {};
     default:
       return refusal(Status(Code::unsupported, "an order that the servant does not know"));
   }
@@ -194,6 +206,10 @@ WorkCompletion Remote::completion(Station& near) {
           .has_immediate = numbers[4] != 0,
           .immediate = static_cast<std::uint32_t>(numbers[5]),
           .size_bytes = static_cast<std::uint32_t>(numbers[6])};
+}
+
+void Remote::forget_region(Station& near) {
+  (void)ask(&near, {.numbers = {interop::forget}});
 }
 
 std::uint64_t Remote::lost(Station& near) {

@@ -51,6 +51,8 @@ class Remote {
   // The next one; waits for it.
   WorkCompletion completion(Station& near);
   std::uint64_t lost(Station& near);
+  // Its memory stays, and is no device's any more.
+  void forget_region(Station& near);
 
  private:
   Message ask(Station* near, const Message& order);

@@ -49,6 +49,8 @@ class Station {
   CompletionQueue& queue() { return *queue_; }
   const MemoryRegion& region() const { return *region_; }
   Bytes memory() { return memory_->bytes(); }
+  // The memory stays.
+  void forget_region() { region_.reset(); }
   // Packets that were thrown away on purpose.
   std::uint64_t lost() const { return wire_ == nullptr ? 0 : wire_->counters().lost_on_purpose; }
   // For people: the device, and how it does what not every one can.

@@ -21,6 +21,7 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
       .max_completions = limits::completions,
       .max_regions = limits::regions,
       .max_reads_in_flight = limits::reads_in_flight,
+      .costs_by_message = wire.gathers(),
       .capabilities = {
           {"flush to visibility", Support::native, "the responder places all before it answers"},
           {"flush to persistence", Support::native,
@@ -147,7 +148,7 @@ void NicCore::serve_active() {
     if (qp.waits_for_company()) {
       waiting_.push_back(qp);
       if (!company_.armed()) {
-        engine_.runtime.soon(company_);
+        engine_.runtime.last(company_);
       }
     } else {
       serve(qp);

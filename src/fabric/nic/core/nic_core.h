@@ -53,8 +53,8 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   }
 
  private:
-  // Serves those who wait for company at the end of the turn, behind the pollers that may post an
-  // answer: the owner of the loop may not turn it again.
+  // Serves those who wait for company at the end of the turn, behind the pollers and the flows that
+  // may post an answer, or the next request: the owner of the loop may not turn it again.
   class Company final : public Timer {
    public:
     explicit Company(NicCore& core) : core_(core) {}
