@@ -192,13 +192,20 @@ bool Requester::take_read(const SendEntry& entry, const Packet& packet, ConstByt
     fail_front(WorkStatus::bad_response);
     return false;
   }
-  if (!find_parts(connection_, queue_.pieces(queue_.head()), offset, payload.size(), local_write,
-                  parts_)) {
-    fail_front(WorkStatus::local_protection_error);
-    return false;
+  const std::span<const Sge> pieces = queue_.pieces(queue_.head());
+  if (pieces.size() == 1 && !payload.empty()) [[likely]] {
+    std::byte* const to = engine_.translate(
+        reach_of(connection_, pieces.front(), offset, payload.size(), local_write));
+    if (to != nullptr) [[likely]] {
+      engine_.dma.write(connection_.number, to, payload);
+      return true;
+    }
+  } else if (find_parts(connection_, pieces, offset, payload.size(), local_write, parts_)) {
+    scatter(connection_, parts_, payload);
+    return true;
   }
-  scatter(connection_, parts_, payload);
-  return true;
+  fail_front(WorkStatus::local_protection_error);
+  return false;
 }
 
 // The answer to an atomic, an ATOMIC_WRITE or a FLUSH.

@@ -121,7 +121,15 @@ class Requester {
            !entry.is_answered() && entry.failure == WorkStatus::success &&
            !(entry.fence && reads_ != 0);
   }
+  bool is_straight_read(const SendEntry& entry) const {
+    return entry.opcode == Opcode::read && entry.packets == 1 && entry.piece_count == 1 &&
+           entry.size_bytes != 0 && entry.size_bytes <= connection_.traits.mtu_bytes &&
+           next_ == newest_ && entry.failure == WorkStatus::success &&
+           reads_ < connection_.options.reads_in_flight && !(entry.fence && reads_ != 0);
+  }
   Sent send_straight(const SendEntry& entry);
+  Sent send_straight_read(const SendEntry& entry);
+  void went_straight();
   Sent send_straight_write(const SendEntry& entry, const std::byte* from);
   Sent send_straight_other(const SendEntry& entry, const std::byte* from);
   Sent send_one(SendEntry& entry);

@@ -43,8 +43,9 @@ bool Requester::transmit() {
   while (running_ && cursor_ != queue_.tail() && !pause_.armed() &&
          psn_distance(oldest_, next_) < window_.packets()) {
     SendEntry& entry = queue_.at(cursor_);
-    if (is_straight(entry)) [[likely]] {
-      const Sent sent = send_straight(entry);
+    const bool is_read = is_straight_read(entry);
+    if (is_read || is_straight(entry)) [[likely]] {
+      const Sent sent = is_read ? send_straight_read(entry) : send_straight(entry);
       if (sent == Sent::yes) [[likely]] {
         continue;
       }

@@ -1,5 +1,5 @@
-// The requester's straight way: a SEND or WRITE of one piece and one packet that is sent for the
-// first time, as most are. The same as the other way does, in fewer steps.
+// The requester's straight way: a SEND, WRITE or READ of one piece and one packet that is sent for
+// the first time, as most are. The same as the other way does, in fewer steps.
 #include "base/racy_copy.h"
 #include "fabric/nic/core/requester.h"
 
@@ -54,6 +54,18 @@ namespace remora::fabric::nic {
   return Sent::yes;
 }
 
+// One packet went out.
+[[gnu::always_inline]] inline void Requester::went_straight() {
+  const bool idle = oldest_ == newest_;
+  engine_.wire.charge(Wire::Cost::work_request, 1);
+  unasked_ = 0;
+  next_ = newest_ = psn_add(next_, 1);
+  ++cursor_;
+  if (idle && !connection_.traits.lossless && connection_.options.timeout_ns != 0) {
+    watch_time();
+  }
+}
+
 Requester::Sent Requester::send_straight(const SendEntry& entry) {
   const Sge& piece = queue_.pieces(cursor_).front();
   const std::byte* const from =
@@ -64,17 +76,32 @@ Requester::Sent Requester::send_straight(const SendEntry& entry) {
   const Sent sent = entry.opcode == Opcode::write && entry.size_bytes % 4 == 0
                         ? send_straight_write(entry, from)
                         : send_straight_other(entry, from);
-  if (sent != Sent::yes) [[unlikely]] {
-    return sent;
+  if (sent == Sent::yes) [[likely]] {
+    went_straight();
   }
-  const bool idle = oldest_ == newest_;
-  engine_.wire.charge(Wire::Cost::work_request, 1);
-  unasked_ = 0;
-  next_ = newest_ = psn_add(next_, 1);
-  ++cursor_;
-  if (idle && !connection_.traits.lossless && connection_.options.timeout_ns != 0) {
-    watch_time();
+  return sent;
+}
+
+Requester::Sent Requester::send_straight_read(const SendEntry& entry) {
+  if (!allows(connection_, queue_.pieces(cursor_).front(), local_write)) [[unlikely]] {
+    return Sent::refused;
   }
+  const Bytes room = engine_.wire.reserve(connection_.link, bth_bytes + reth_bytes);
+  if (room.empty()) [[unlikely]] {
+    return Sent::no_room;
+  }
+  const Packet packet = {.opcode = PacketOpcode::read_request,
+                         .acknowledge_request = true,
+                         .queue_pair = connection_.peer,
+                         .sequence = next_,
+                         .key = entry.remote.key,
+                         .address = entry.remote.address,
+                         .length = entry.size_bytes};
+  encode_base(packet, 0, room.data());
+  encode_reth(packet, room.data() + bth_bytes);
+  engine_.commit_encoded();
+  ++reads_;
+  went_straight();
   return Sent::yes;
 }
 

@@ -33,9 +33,12 @@ class Responder {
 
   void handle_request(const Packet& packet, ConstBytes payload);
 
-  // The same in fewer steps, of a WRITE of one packet that comes when it is expected and asks for
-  // nothing unusual, as most do. False, and nothing done, for any other.
+  // The same in fewer steps, of a WRITE or READ of one packet that comes when it is expected and
+  // asks for nothing unusual, as most do. False, and nothing done, for any other.
   [[gnu::always_inline]] bool take_straight(const Packet& packet, ConstBytes payload) {
+    if (packet.opcode == PacketOpcode::read_request) {
+      return take_straight_read(packet);
+    }
     const bool is_straight = packet.opcode == PacketOpcode::write_only &&
                              packet.sequence == expected_ && payload.size() == packet.length &&
                              !payload.empty() && payload.size() <= connection_.traits.mtu_bytes &&
@@ -123,6 +126,9 @@ class Responder {
   }
   bool allows(const Reach& reach) const;
 
+  // A READ, straight (responder_straight.cpp).
+  bool take_straight_read(const Packet& packet);
+
   // Requests that are answered by a response (responder_answer.cpp).
   void remember(const Packet& packet, ConstBytes payload);
   std::uint8_t check(const Packet& packet) const;
@@ -130,6 +136,7 @@ class Responder {
   void repeat(const Packet& packet);
   bool is_busy() const;
   bool answer_all();
+  Answer settle(Resource& resource);
   void drop_answers();
   Answer answer(Resource& resource);
   Answer answer_read(Resource& resource);

@@ -180,20 +180,28 @@ bool Responder::respond() {
 // Oldest first; true if an answer has to wait.
 bool Responder::answer_all() {
   const auto count = static_cast<std::uint32_t>(resources_.size());
+  // Most often there is one, and it came last.
+  if (owed_resources_ == 1) {
+    Resource& newest = resources_[(remembered_ - 1) % count];
+    if (newest.owed) [[likely]] {
+      return settle(newest) == Answer::later;
+    }
+  }
   for (std::uint32_t i = 0; i < count && owed_resources_ != 0; ++i) {
     Resource& resource = resources_[(remembered_ + i) % count];
-    if (!resource.owed) {
-      continue;
-    }
-    const Answer answered = answer(resource);
-    if (answered == Answer::later) {
+    if (resource.owed && settle(resource) == Answer::later) {
       return true;
     }
-    if (answered == Answer::refused) {
-      expected_ = resource.next;  // the failure is that of this request
-      drop_answers();
-      return false;
-    }
+  }
+  return false;
+}
+
+Responder::Answer Responder::settle(Resource& resource) {
+  const Answer answered = answer(resource);
+  if (answered == Answer::refused) {
+    expected_ = resource.next;  // the failure is that of this request
+    drop_answers();
+  } else if (answered == Answer::sent) {
     resource.owed = false;
     resource.answered = true;
     --owed_resources_;
@@ -202,7 +210,7 @@ bool Responder::answer_all() {
       delivered_ = false;
     }
   }
-  return false;
+  return answered;
 }
 
 void Responder::drop_answers() {

@@ -80,6 +80,32 @@ TEST(Responder, waits_for_an_answer_no_longer_than_a_turn) {
   EXPECT_EQ(answers_to_a_message(true, false), std::vector{PacketOpcode::acknowledge});
 }
 
+// Nothing, bytes that need padding, whole packets, and more than one: all ways to answer a READ.
+TEST_P(EveryWire, reads_any_number_of_bytes) {
+  TwoNics nics({.mtu_bytes = 1024, .lossless = GetParam()});
+  for (std::size_t i = 0; i < nics.b.memory.size(); ++i) {
+    nics.b.memory[i] = static_cast<std::byte>(i % 251 + 1);
+  }
+  for (const std::uint32_t size : {0U, 1U, 3U, 4U, 64U, 1020U, 1023U, 1024U, 1025U, 4096U}) {
+    std::ranges::fill(nics.a.memory, std::byte{0});
+    const Sge piece = nics.a.piece(8, size);
+    EXPECT_EQ(end_of(nics, work_of(Opcode::read, piece, nics.b.remote(100))), WorkStatus::success);
+    EXPECT_TRUE(
+        std::ranges::equal(nics.a.memory.subspan(8, size), nics.b.memory.subspan(100, size)));
+    EXPECT_EQ(nics.a.memory[7], std::byte{0});
+    EXPECT_EQ(nics.a.memory[8 + size], std::byte{0});
+  }
+}
+
+// The straight way asks for the local right as the other does.
+TEST_P(EveryWire, reads_into_no_memory_that_it_may_not_write) {
+  TwoNics nics({.lossless = GetParam()});
+  std::vector<std::byte> bytes(64);
+  auto constant = nics.a.register_memory(bytes, remote_read);
+  EXPECT_EQ(end_of(nics, work_of(Opcode::read, constant->piece(0, 64), nics.b.remote(0))),
+            WorkStatus::local_protection_error);
+}
+
 TEST_P(EveryWire, refuses_a_wrong_key) {
   for (const Opcode opcode : remote_opcodes) {
     TwoNics nics({.lossless = GetParam()});
@@ -105,9 +131,9 @@ TEST_P(EveryWire, refuses_what_lies_out_of_bounds) {
   }
 }
 
-TEST(Responder, refuses_what_the_region_does_not_allow) {
+TEST_P(EveryWire, refuses_what_the_region_does_not_allow) {
   for (const Opcode opcode : remote_opcodes) {
-    TwoNics nics;
+    TwoNics nics({.lossless = GetParam()});
     std::vector<std::byte> bytes(64);
     auto bare = nics.b.register_memory(bytes, local_write);
     const Sge piece = nics.a.piece(0, 8);
@@ -116,9 +142,10 @@ TEST(Responder, refuses_what_the_region_does_not_allow) {
   }
 }
 
-TEST(Responder, refuses_what_the_queue_pair_does_not_allow) {
+TEST_P(EveryWire, refuses_what_the_queue_pair_does_not_allow) {
   for (const Opcode opcode : remote_opcodes) {
     TestOptions options;
+    options.lossless = GetParam();
     options.connect.remote_access = 0;
     TwoNics nics(options);
     const Sge piece = nics.a.piece(0, 8);
@@ -127,8 +154,8 @@ TEST(Responder, refuses_what_the_queue_pair_does_not_allow) {
   }
 }
 
-TEST(Responder, refuses_the_key_of_another_domain) {
-  TwoNics nics;
+TEST_P(EveryWire, refuses_the_key_of_another_domain) {
+  TwoNics nics({.lossless = GetParam()});
   std::vector<std::byte> bytes(64);
   auto other = nics.b.nic.create_domain();
   auto region = std::move(other->register_memory(bytes, every_access & ~flush_persistence)).value();
@@ -137,8 +164,8 @@ TEST(Responder, refuses_the_key_of_another_domain) {
             WorkStatus::remote_access_error);
 }
 
-TEST(Responder, refuses_the_key_of_a_destroyed_region) {
-  TwoNics nics;
+TEST_P(EveryWire, refuses_the_key_of_a_destroyed_region) {
+  TwoNics nics({.lossless = GetParam()});
   std::vector<std::byte> bytes(64);
   auto region = nics.b.register_memory(bytes, every_access & ~flush_persistence);
   const RemoteAddress gone = region->remote(0);

@@ -107,9 +107,10 @@ std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes);
 Bytes encode(const Packet& packet, Bytes out);
 
 // Its parts, for whoever sends the commonest of packets and has no time for all the others. The
-// base header, and the RETH, which follows it in a packet that has no other.
+// base header, and the RETH or AETH, which follows it in a packet that has no other.
 inline constexpr std::size_t bth_bytes = 12;
 inline constexpr std::size_t reth_bytes = 16;
+inline constexpr std::size_t aeth_bytes = 4;
 inline constexpr std::uint16_t default_partition = 0xffff;
 [[gnu::always_inline]] inline void encode_base(const Packet& packet, std::uint32_t padding,
                                                std::byte* out) {
@@ -123,6 +124,11 @@ inline constexpr std::uint16_t default_partition = 0xffff;
 [[gnu::always_inline]] inline void encode_reth(const Packet& packet, std::byte* out) {
   store(out, __builtin_bswap64(packet.address));
   store(out + 8, __builtin_bswap64(std::uint64_t{packet.key} << 32 | packet.length));
+}
+
+[[gnu::always_inline]] inline void encode_aeth(const Packet& packet, std::byte* out) {
+  store(out, __builtin_bswap32(std::uint32_t{packet.syndrome} << 24 |
+                               (packet.message_count & 0xffffff)));
 }
 
 struct Parsed {
