@@ -129,6 +129,9 @@ Status compare(const Match& match, std::uint32_t value_bytes, std::uint32_t conn
 Status compare_all(std::span<const Match> all, const StoreBenchOptions& options) {
   std::printf("measured: unpipelined, median of %u rounds side by side\n", options.rounds);
   for (const Match& match : all) {
+    if (std::string_view(match.name).find(options.match) == std::string_view::npos) {
+      continue;
+    }
     for (const std::uint32_t value_bytes : {100u, 4096u}) {
       for (const std::uint32_t connections : {1u, 8u}) {
         REMORA_TRY(compare(match, value_bytes, connections, options));

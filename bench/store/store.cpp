@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", only,
                  "redis, roce, get, recovery, restart, cleaning, or a list of these")
       ->capture_default_str();
+  app.add_option("--match", options.match, "beside Redis: only lines whose name has this in it");
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
       ->capture_default_str();
   app.add_option("--ops", options.operations, "of one run of ours")->capture_default_str();

@@ -15,6 +15,7 @@ struct StoreBenchOptions {
   std::uint64_t redis_operations = 50'000;
   std::uint64_t most_objects = 4'000'000;
   std::uint64_t cleaning_bytes = 20'000'000'000;  // of updates
+  std::string match;                              // beside Redis: only lines whose name has this
   std::string folder;                             // for files; on the disk that is to be measured
 };
 

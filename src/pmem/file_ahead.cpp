@@ -5,8 +5,11 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 
 namespace remora {
@@ -33,7 +36,41 @@ bool has_unwritten(int descriptor, std::size_t from, std::size_t size) {
       [](const fiemap_extent& extent) { return (extent.fe_flags & FIEMAP_EXTENT_UNWRITTEN) != 0; });
 }
 
+// One page at a time: of more the kernel makes large folios, and one dirty byte writes back all of
+// such a one.
+Status write_zeros(int descriptor, std::uint64_t from, std::uint64_t to) {
+  static constexpr std::array<std::byte, page_bytes> zeros = {};
+  for (std::uint64_t at = from; at < to;) {
+    const ssize_t written =
+        pwrite(descriptor, zeros.data(), std::min(to - at, page_bytes), static_cast<off_t>(at));
+    if (written > 0) {
+      at += static_cast<std::uint64_t>(written);
+    } else if (written == 0 || errno != EINTR) {
+      return os_failure("cannot write a new file", written == 0 ? EIO : errno);
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+// No further ahead of the disk than one step: else the time would be that of the memory.
+Status write_blocks(int descriptor, std::uint64_t size_bytes, std::chrono::milliseconds most) {
+  constexpr std::uint64_t step_bytes = 4 << 20;
+  const auto end = std::chrono::steady_clock::now() + most;
+  for (std::uint64_t from = 0; from < size_bytes && std::chrono::steady_clock::now() < end;) {
+    const std::uint64_t to = std::min(from + step_bytes, size_bytes);
+    REMORA_TRY(write_zeros(descriptor, from, to));
+    sync_file_range(descriptor, static_cast<off_t>(from), static_cast<off_t>(to - from),
+                    SYNC_FILE_RANGE_WRITE);
+    if (from != 0) {
+      sync_file_range(descriptor, static_cast<off_t>(from - step_bytes),
+                      static_cast<off_t>(step_bytes), SYNC_FILE_RANGE_WAIT_BEFORE);
+    }
+    from = to;
+  }
+  return fdatasync(descriptor) == 0 ? Status() : os_failure("cannot sync a new file", errno);
+}
 
 FileAhead::~FileAhead() {
   {

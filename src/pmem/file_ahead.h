@@ -12,15 +12,24 @@
 // ready yet, or one too many to be remembered, is written as slowly as ever. Any thread may call.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <thread>
 
 #include "base/bytes.h"
+#include "base/result.h"
 
 namespace remora {
+
+// Writes zeros to a file that is allocated and holds nothing yet, from its beginning, as far as it
+// gets in that time: so the first commits of a new pool find blocks that were written once. They
+// are on the disk when this returns, and in the kernel's cache, page by page.
+[[nodiscard]] Status write_blocks(int descriptor, std::uint64_t size_bytes,
+                                  std::chrono::milliseconds most);
 
 class FileAhead {
  public:

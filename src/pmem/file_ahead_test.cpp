@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -71,6 +72,25 @@ TEST_F(FileAheadTest, writes_blocks_that_never_were_and_changes_no_byte) {
     GTEST_SKIP() << "this file system does not tell of blocks that were never written";
   }
   EXPECT_LE(*unwritten_bytes(descriptor_), ahead_file_bytes - (2 << 20));
+}
+
+TEST_F(FileAheadTest, a_new_file_is_written_as_far_as_time_allows) {
+  const std::optional<std::size_t> before = unwritten_bytes(descriptor_);
+  ASSERT_TRUE(write_blocks(descriptor_, ahead_file_bytes, std::chrono::milliseconds(0)).ok());
+  EXPECT_EQ(unwritten_bytes(descriptor_), before);
+  ASSERT_TRUE(write_blocks(descriptor_, ahead_file_bytes, std::chrono::hours(1)).ok());
+  EXPECT_EQ(std::ranges::count(mapping_, std::byte{0}), ahead_file_bytes);
+  EXPECT_EQ(lseek(descriptor_, 0, SEEK_END), ahead_file_bytes);
+  if (before) {
+    EXPECT_EQ(unwritten_bytes(descriptor_), 0U);
+  }
+}
+
+TEST_F(FileAheadTest, a_new_file_that_cannot_be_written_says_so) {
+  const int reader = open(folder_.file("ahead").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  EXPECT_FALSE(write_blocks(reader, ahead_file_bytes, std::chrono::hours(1)).ok());
+  close(reader);
 }
 
 TEST_F(FileAheadTest, takes_what_others_store_meanwhile_as_it_is) {

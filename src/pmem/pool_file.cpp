@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "base/size_text.h"
+#include "pmem/file_ahead.h"
 #include "runtime/system_random.h"
 
 namespace remora {
@@ -60,6 +62,18 @@ Result<std::unique_ptr<Region>> zeroed_device(const FileHandle& device, Media me
   return region;
 }
 
+// Nobody waits longer than this for blocks of a new pool to be written; the rest is left to those
+// who write there first (file_ahead.h).
+constexpr std::chrono::milliseconds longest_write{1000};
+
+Result<std::unique_ptr<Region>> open_new_file(const FileHandle& file, Media media) {
+  Result<std::unique_ptr<Region>> region = open_region(file, media);
+  if (region.ok() && (*region)->granularity() == Granularity::page && !file.in_memory()) {
+    REMORA_TRY(write_blocks(file.descriptor(), (*region)->bytes().size(), longest_write));
+  }
+  return region;
+}
+
 }  // namespace
 
 bool PoolFile::is_blank_device(const std::string& path) {
@@ -86,7 +100,7 @@ Result<PoolFile> PoolFile::create(const std::string& path, std::uint64_t size_by
     return file.status();
   }
   Result<std::unique_ptr<Region>> region =
-      device ? zeroed_device(*file, media) : open_region(*file, media);
+      device ? zeroed_device(*file, media) : open_new_file(*file, media);
   Result<std::unique_ptr<Pool>> pool = region.ok() ? Pool::create(**region, new_uuid())
                                                    : Result<std::unique_ptr<Pool>>(region.status());
   if (!pool.ok()) {

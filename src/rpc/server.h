@@ -151,6 +151,10 @@ class Server final : private Poller {
   // Requests come by completions, which the device's poller makes.
   bool follows() const override { return true; }
   bool wants_spin() const override { return false; }
+  // While another thread makes the commit that all wait for.
+  bool wants_sleep() const override {
+    return uncommitted_ != 0 && is_to_be_told() && !kick_.armed() && all_wait();
+  }
   bool take_requests();
   bool take_sent();
   void handle(Client& client, const fabric::WorkCompletion& completion);

@@ -14,6 +14,13 @@ inline constexpr std::uint32_t frames_kept_per_class = 1024;
 
 // PollLoop: idle turns before it parks, unless its options say otherwise.
 inline constexpr std::uint32_t spin_turns = 2000;
+// PollLoop: a sleep that something other than a timer ends sooner than this was not worth its
+// price: waking up takes a good part of it. After one the loop stays awake for the second number
+// beyond its idle turns before it sleeps again, twice as long after each further one, up to the
+// third; and not at all after a sleep that lasted, nor when it has fewer idle turns than usual.
+inline constexpr std::uint64_t short_park_ns = 200'000;
+inline constexpr std::uint64_t stay_awake_first_ns = 100'000;
+inline constexpr std::uint64_t stay_awake_longest_ns = 400'000;
 // PollLoop: idle turns between two questions to its pollers whether more of them are of use.
 inline constexpr std::uint32_t turns_per_spin_question = 8;
 // PollLoop: idle turns between two reads of the clock while timers are armed.

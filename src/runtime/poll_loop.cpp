@@ -124,11 +124,26 @@ RunState PollLoop::turn() {
 
 // One turn at least: whoever drives the loop looks between two turns at what the last one changed.
 // Pollers are asked once in several turns.
-bool PollLoop::may_idle() const {
-  if (idle_turns_ >= spin_turns_) {
+bool PollLoop::may_idle() {
+  if (idle_turns_ >= spin_turns_ && !stays_awake()) {
     return false;
   }
   return idle_turns_ % limits::turns_per_spin_question != 1 || pollers_.wants_spin();
+}
+
+bool PollLoop::stays_awake() {
+  if (awake_ns_ == 0) {
+    return false;
+  }
+  const std::uint32_t beyond = idle_turns_ - spin_turns_;
+  if (beyond % limits::turns_per_clock_read == 0) {
+    const std::uint64_t now = now_ns();
+    if (beyond == 0) {
+      awake_until_ns_ = now + awake_ns_;
+    }
+    return now < awake_until_ns_;
+  }
+  return true;
 }
 
 RunState PollLoop::run_for(std::uint64_t span_ns) {
@@ -225,9 +240,22 @@ void PollLoop::park() {
   parked_.store(true);
   if (!wanted_.load()) {
     ++parks_;
+    const std::uint64_t begin_ns = now_ns();
     sleep(span_ns);
+    slept(begin_ns, span_ns);
   }
   parked_.store(false);
+}
+
+void PollLoop::slept(std::uint64_t begin_ns, std::uint64_t span_ns) {
+  const std::uint64_t took_ns = now_ns() - begin_ns;
+  const bool may_stay = spin_turns_ >= limits::spin_turns;  // else others need the processor
+  if (may_stay && took_ns < std::min(limits::short_park_ns, span_ns)) {
+    awake_ns_ =
+        std::clamp(2 * awake_ns_, limits::stay_awake_first_ns, limits::stay_awake_longest_ns);
+  } else {
+    awake_ns_ = 0;
+  }
 }
 
 bool PollLoop::arm_wakes() {

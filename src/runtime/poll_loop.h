@@ -5,7 +5,8 @@
 // what asked to be last.
 // After a number of turns without work, one if no poller wants more, the loop parks: it sleeps
 // until the next timer, a wake(), a posted function, or a poller's descriptor becomes readable:
-// with ppoll, or where a poller has a Sleeper, there.
+// with ppoll, or where a poller has a Sleeper, there. Where its sleeps are cut short, as by a peer
+// that answers when its disk has, it stays awake longer before the next (limits.h).
 // While a watch waits or a poller has no descriptor it parks for short spans only (limits.h),
 // longer ones the longer nothing happens. Without work the clock is read once in several turns, so
 // a timer may run some idle turns late.
@@ -65,13 +66,15 @@ class PollLoop final : public Runtime {
  private:
   std::string describe() const override;
 
-  bool may_idle() const;
+  bool may_idle();
+  bool stays_awake();
   bool work_once();
   bool run_posted();
   bool run_due(bool worked);
   bool run(IntrusiveList<Timer>& list);
 
   void park();
+  void slept(std::uint64_t begin_ns, std::uint64_t span_ns);
   bool arm_wakes();
   std::uint64_t park_span_ns();
   void sleep(std::uint64_t span_ns);
@@ -81,6 +84,8 @@ class PollLoop final : public Runtime {
   bool list_for_sleeper();
 
   const std::uint32_t spin_turns_;
+  std::uint64_t awake_ns_ = 0;        // so long it stays awake beyond its turns
+  std::uint64_t awake_until_ns_ = 0;  // while it does
   TimerQueue timers_;
   IntrusiveList<Timer> ready_;
   IntrusiveList<Timer> last_;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/event.h"
@@ -161,6 +162,84 @@ TEST(PollLoop, parks_only_after_its_spin_budget) {
   EXPECT_EQ(loop.parks(), 0U);
   loop.turn();
   EXPECT_EQ(loop.parks(), 1U);
+}
+
+// How many turns without work the loop takes before it has parked once more.
+std::uint64_t turns_before_a_park(PollLoop& loop) {
+  const std::uint64_t parks = loop.parks();
+  std::uint64_t turns = 0;
+  for (; loop.parks() == parks; ++turns) {
+    loop.turn();
+  }
+  return turns - 1;
+}
+
+// It has no work, and ends every sleep all the same.
+class Disturber final : public Poller {
+ public:
+  Disturber() : descriptor_(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~Disturber() override { ::close(descriptor_); }
+  bool poll() override { return std::exchange(worked_, false); }
+  int wake_fd() const override { return descriptor_; }
+  bool arm_wake() override {
+    worked_ = true;  // the next turns begin to count anew
+    return true;
+  }
+
+ private:
+  const int descriptor_;
+  bool worked_ = false;
+};
+
+TEST(PollLoop, stays_awake_longer_where_its_sleeps_are_cut_short) {
+  PollLoop loop;
+  Disturber disturber;
+  loop.add_poller(disturber);
+  std::uint64_t most = 0;
+  // One of them is short enough, however busy the machine.
+  for (int i = 0; i < 10'000 && most < limits::spin_turns + 100; ++i) {
+    most = std::max(most, turns_before_a_park(loop));
+  }
+  EXPECT_GE(most, limits::spin_turns + 100);
+}
+
+TEST(PollLoop, stays_awake_no_longer_where_its_turns_are_few) {
+  PollLoop loop({.spin_turns = 10});
+  Disturber disturber;
+  loop.add_poller(disturber);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_LE(turns_before_a_park(loop), 11U);
+  }
+}
+
+// All that it serves waits for somebody else, and is told when that has come.
+class Deferred final : public Poller {
+ public:
+  bool poll() override { return false; }
+  bool follows() const override { return true; }
+  bool wants_sleep() const override { return true; }
+};
+
+TEST(PollLoop, takes_no_turns_where_a_poller_wants_to_sleep_whatever_others_want) {
+  PollLoop loop({.spin_turns = 1000});
+  Disturber disturber;  // which wants them
+  loop.add_poller(disturber);
+  EXPECT_EQ(turns_before_a_park(loop), 1000U);
+  Deferred deferred;
+  loop.add_poller(deferred);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_LE(turns_before_a_park(loop), 3U);
+  }
+}
+
+TEST(PollLoop, stays_awake_no_longer_where_timers_end_its_sleeps) {
+  PollLoop loop({.spin_turns = 10});
+  Mailbox blind(loop);
+  loop.add_poller(blind);
+  EXPECT_EQ(turns_before_a_park(loop), 10U);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(turns_before_a_park(loop), 0U);  // nothing came
+  }
 }
 
 TEST(PollLoop, a_timer_ends_a_park) {

@@ -44,9 +44,16 @@ void PollerSet::clear() {
 }
 
 bool PollerSet::wants_spin() const {
-  return count_ == 0 || std::any_of(pollers_.begin(), pollers_.end(), [](const Poller* poller) {
-           return poller != nullptr && poller->wants_spin();
-         });
+  bool some_want = count_ == 0;
+  for (const Poller* poller : pollers_) {
+    if (poller != nullptr) {
+      if (poller->wants_sleep()) {
+        return false;
+      }
+      some_want |= poller->wants_spin();
+    }
+  }
+  return some_want;
 }
 
 bool PollerSet::poll_all() {

@@ -59,6 +59,10 @@ class Poller {
   // than a sleep would take. When no poller wants them, the loop sleeps at once.
   virtual bool wants_spin() const { return true; }
 
+  // Whether idle turns are of no use, whatever other pollers want: all that it serves waits for
+  // another thread, which may need the processor.
+  virtual bool wants_sleep() const { return false; }
+
  private:
   friend class PollerSet;
   PollerSet* set_ = nullptr;
@@ -81,7 +85,8 @@ class PollerSet {
   void remove(Poller& poller);
   void clear();
 
-  // Whether idle turns are of use: some poller wants them, or there is none to ask.
+  // Whether idle turns are of use: some poller wants them and none wants to sleep, or there is none
+  // to ask.
   bool wants_spin() const;
 
   // Asks every poller once, in the order in which they came; returns whether one had work.

@@ -158,9 +158,9 @@ std::shared_ptr<MappedInitiator::Mapping> MappedInitiator::map(Link& link,
     return nullptr;
   }
   const std::uint64_t begin = round_down(message.offset, std::uint64_t{page_bytes});
-  const bool populate = static_cast<Granularity>(message.medium) != Granularity::page;
+  const bool is_committed = static_cast<Granularity>(message.medium) == Granularity::page;
   std::shared_ptr<MappedPages> pages =
-      MappedPages::of(file, begin, message.offset + message.length - begin, writable, populate);
+      MappedPages::of(file, begin, message.offset + message.length - begin, writable, is_committed);
   if (pages == nullptr) {
     return nullptr;
   }

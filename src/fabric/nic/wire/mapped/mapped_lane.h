@@ -11,6 +11,8 @@
 //
 // Memory with relaxed_order is spared the fence before the last line.
 //
+// Large ones to page media are written by the file (mapped_pages.h), the last word by itself.
+//
 // FLUSH. To visibility there is nothing to do. To persistence, what the queue pair wrote in the
 // range through caches, its own or by the wire the target's, is written back, and a fence waits for
 // that and for what went past the caches. On page media the target has to commit: by the wire.
@@ -85,6 +87,7 @@ class MappedLane final : public Lane {
   void store(const Place& place, const RemoteAddress& at, ConstBytes from, const SendWork* behind);
   bool store_perhaps_past_caches(const Place& place, std::uint64_t at, ConstBytes from,
                                  bool is_flushed);
+  static bool store_by_file(const Place& place, ConstBytes from);
   void store_past_caches(const Place& place, std::uint64_t at, ConstBytes from, bool is_line_last);
   void drain_streamed();
   bool store_in_any_order(const Place& place, std::uint64_t at, ConstBytes from, bool is_flushed);

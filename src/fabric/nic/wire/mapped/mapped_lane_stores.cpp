@@ -11,6 +11,10 @@ namespace remora::fabric::nic {
 bool MappedLane::store_perhaps_past_caches(const Place& place, std::uint64_t at, ConstBytes from,
                                            bool is_flushed) {
   Known& known = *place.known;
+  if (known.medium == static_cast<std::uint8_t>(Granularity::page) && store_by_file(place, from)) {
+    known.dirty.add(at, from.size());
+    return false;
+  }
   if ((known.rights & relaxed_order) != 0) {
     return store_in_any_order(place, at, from, is_flushed);
   }
@@ -24,6 +28,16 @@ bool MappedLane::store_perhaps_past_caches(const Place& place, std::uint64_t at,
   copy_last_word_last(place.at, from);
   known.dirty.add(at, from.size());
   return false;
+}
+
+// Words stay whole where they begin with a word. False: some of it may be there, and all of it is
+// to be stored.
+bool MappedLane::store_by_file(const Place& place, ConstBytes from) {
+  const MappedPages& pages = *place.known->mapping->pages;
+  const auto offset = static_cast<std::uint64_t>(place.at - pages.bytes().data());
+  const std::size_t last_at = round_down(from.size() - 1, word_bytes);
+  return offset % word_bytes == 0 && last_at != 0 && pages.write(offset, from.first(last_at)) &&
+         pages.write(offset + last_at, from.subspan(last_at));
 }
 
 // With `is_line_last` the end is a whole line, and a FLUSH waits for it.

@@ -1,6 +1,8 @@
 #include "fabric/nic/wire/mapped/mapped_pages.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,11 +24,21 @@ std::map<Name, std::weak_ptr<MappedPages>>& known_pages() {
   return known;
 }
 
+// The same open file once more, for as long as the mapping, or nothing. Who writes beyond the limit
+// on file sizes is ended by a signal, which a store is not.
+Descriptor for_writing(const Descriptor& file, std::uint64_t end) {
+  rlimit most = {};
+  if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < end) {
+    return {};
+  }
+  return Descriptor(::fcntl(file.number(), F_DUPFD_CLOEXEC, 0));
+}
+
 }  // namespace
 
 std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64_t begin,
                                              std::uint64_t size_bytes, bool writable,
-                                             bool populate) {
+                                             bool is_committed) {
   struct stat facts = {};
   if (::fstat(file.number(), &facts) != 0 ||
       !within(begin, size_bytes, static_cast<std::uint64_t>(facts.st_size))) {
@@ -39,7 +51,7 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
   if (std::shared_ptr<MappedPages> there = place.lock()) {
     return there;
   }
-  const bool at_once = populate && size_bytes <= mapped_limits::populated_bytes;
+  const bool at_once = !is_committed && size_bytes <= mapped_limits::populated_bytes;
   void* base =
       ::mmap(nullptr, size_bytes, PROT_READ | (writable ? PROT_WRITE : 0),
              MAP_SHARED | (at_once ? MAP_POPULATE : 0), file.number(), static_cast<off_t>(begin));
@@ -47,10 +59,17 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
     return nullptr;
   }
   ::madvise(base, size_bytes, MADV_DONTFORK);
-  std::shared_ptr<MappedPages> pages(
-      new MappedPages(Bytes(static_cast<std::byte*>(base), size_bytes), writable));
+  std::shared_ptr<MappedPages> pages(new MappedPages(
+      Bytes(static_cast<std::byte*>(base), size_bytes), writable,
+      is_committed && writable ? for_writing(file, begin + size_bytes) : Descriptor(), begin));
   place = pages;
   return pages;
+}
+
+bool MappedPages::write(std::uint64_t offset, ConstBytes from) const {
+  return file_.open() &&
+         ::pwrite(file_.number(), from.data(), from.size(), static_cast<off_t>(begin_ + offset)) ==
+             static_cast<ssize_t>(from.size());
 }
 
 Region* MappedPages::medium() {

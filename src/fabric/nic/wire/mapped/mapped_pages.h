@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "base/bytes.h"
 #include "fabric/nic/wire/ring/descriptor.h"
@@ -14,26 +15,36 @@ namespace remora::fabric::nic {
 class MappedPages {
  public:
   // Those that this thread has mapped already, or new ones; null where that cannot be done, as of a
-  // range that is not in the file. `begin` is the begin of a page. With `populate`, page tables are
-  // made at once, unless that would take long (mapped_limits.h).
+  // range that is not in the file. `begin` is the begin of a page. Page tables are made at once,
+  // unless that would take long (mapped_limits.h), or `is_committed`: the target writes the pages
+  // to a disk.
   static std::shared_ptr<MappedPages> of(const Descriptor& file, std::uint64_t begin,
-                                         std::uint64_t size_bytes, bool writable, bool populate);
+                                         std::uint64_t size_bytes, bool writable,
+                                         bool is_committed);
   MappedPages(const MappedPages&) = delete;
   MappedPages& operator=(const MappedPages&) = delete;
   ~MappedPages();
 
   Bytes bytes() const { return bytes_; }
   bool writable() const { return writable_; }
+  // Writes by the file, and not through the mapping: false where there is no such way, or where it
+  // failed, and any of the bytes may be as they were. A page that is stored to through the mapping
+  // has to be taken from this process, processor by processor, whenever the target commits it: that
+  // takes longer than the write. In no order, but after whatever was written before.
+  bool write(std::uint64_t offset, ConstBytes from) const;
   // How they are copied to past the caches and flushed, or null where there is no way. Made when it
   // is first asked for, and one for all: what is mapped once is known to the library behind it
   // once.
   Region* medium();
 
  private:
-  MappedPages(Bytes bytes, bool writable) : bytes_(bytes), writable_(writable) {}
+  MappedPages(Bytes bytes, bool writable, Descriptor file, std::uint64_t begin)
+      : bytes_(bytes), writable_(writable), file_(std::move(file)), begin_(begin) {}
 
   const Bytes bytes_;
   const bool writable_;
+  const Descriptor file_;  // to write by, if that is of use
+  const std::uint64_t begin_;
   std::unique_ptr<Region> medium_;
 };
 

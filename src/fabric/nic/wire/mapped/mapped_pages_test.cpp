@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 namespace remora::fabric::nic {
 namespace {
@@ -20,8 +23,8 @@ Descriptor make_file() {
 TEST(MappedPages, ConnectionsOfOneThreadHaveThemInCommon) {
   const Descriptor file = make_file();
   const Descriptor again(::dup(file.number()));
-  const auto first = MappedPages::of(file, 0, file_bytes, true, true);
-  const auto second = MappedPages::of(again, 0, file_bytes, true, false);
+  const auto first = MappedPages::of(file, 0, file_bytes, true, false);
+  const auto second = MappedPages::of(again, 0, file_bytes, true, true);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first, second);
   const std::byte value{3};
@@ -32,29 +35,64 @@ TEST(MappedPages, ConnectionsOfOneThreadHaveThemInCommon) {
 TEST(MappedPages, OtherRightsRangesFilesAndThreadsGetTheirOwn) {
   const Descriptor file = make_file();
   const Descriptor other = make_file();
-  const auto whole = MappedPages::of(file, 0, file_bytes, true, true);
+  const auto whole = MappedPages::of(file, 0, file_bytes, true, false);
   ASSERT_NE(whole, nullptr);
-  EXPECT_NE(MappedPages::of(file, 0, file_bytes, false, true), whole);
-  EXPECT_NE(MappedPages::of(file, page_bytes, page_bytes, true, true), whole);
-  EXPECT_NE(MappedPages::of(other, 0, file_bytes, true, true), whole);
-  std::thread([&] { EXPECT_NE(MappedPages::of(file, 0, file_bytes, true, true), whole); }).join();
+  EXPECT_NE(MappedPages::of(file, 0, file_bytes, false, false), whole);
+  EXPECT_NE(MappedPages::of(file, page_bytes, page_bytes, true, false), whole);
+  EXPECT_NE(MappedPages::of(other, 0, file_bytes, true, false), whole);
+  std::thread([&] { EXPECT_NE(MappedPages::of(file, 0, file_bytes, true, false), whole); }).join();
 }
 
 TEST(MappedPages, TheyAreMappedAnewOnceNobodyHasThem) {
   const Descriptor file = make_file();
-  auto pages = MappedPages::of(file, 0, file_bytes, true, true);
+  auto pages = MappedPages::of(file, 0, file_bytes, true, false);
   ASSERT_NE(pages, nullptr);
   pages->bytes()[5] = std::byte{7};
   pages.reset();
-  pages = MappedPages::of(file, 0, file_bytes, true, true);
+  pages = MappedPages::of(file, 0, file_bytes, true, false);
   ASSERT_NE(pages, nullptr);
   EXPECT_EQ(pages->bytes()[5], std::byte{7});
 }
 
+TEST(MappedPages, WhatTheTargetCommitsCanBeWrittenByTheFile) {
+  const Descriptor file = make_file();
+  const auto pages = MappedPages::of(file, page_bytes, 2 * page_bytes, true, true);
+  ASSERT_NE(pages, nullptr);
+  const std::vector<std::byte> value(page_bytes, std::byte{7});
+  ASSERT_TRUE(pages->write(100, value));
+  EXPECT_TRUE(std::ranges::equal(pages->bytes().subspan(100, page_bytes), value));
+  EXPECT_EQ(pages->bytes()[99], std::byte{0});
+  EXPECT_EQ(pages->bytes()[100 + page_bytes], std::byte{0});
+}
+
+TEST(MappedPages, WhatMayOnlyBeReadOrNeedsNoCommitIsNotWrittenByTheFile) {
+  const Descriptor file = make_file();
+  const std::vector<std::byte> value(100, std::byte{7});
+  const auto read = MappedPages::of(file, 0, file_bytes, false, true);
+  const auto memory = MappedPages::of(file, 0, file_bytes, true, false);
+  ASSERT_TRUE(read != nullptr && memory != nullptr);
+  EXPECT_FALSE(read->write(0, value));
+  EXPECT_FALSE(memory->write(0, value));
+  EXPECT_EQ(memory->bytes()[0], std::byte{0});
+}
+
+TEST(MappedPages, AFileBeyondTheLimitOnFileSizesIsNotWrittenByTheFile) {
+  const Descriptor file = make_file();
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = file_bytes / 2;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto pages = MappedPages::of(file, 0, file_bytes, true, true);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_NE(pages, nullptr);
+  EXPECT_FALSE(pages->write(0, std::vector<std::byte>(100)));
+}
+
 TEST(MappedPages, ARangeBeyondTheFileIsRefused) {
   const Descriptor file = make_file();
-  EXPECT_EQ(MappedPages::of(file, page_bytes, file_bytes, true, true), nullptr);
-  EXPECT_EQ(MappedPages::of(file, 2 * file_bytes, page_bytes, true, true), nullptr);
+  EXPECT_EQ(MappedPages::of(file, page_bytes, file_bytes, true, false), nullptr);
+  EXPECT_EQ(MappedPages::of(file, 2 * file_bytes, page_bytes, true, false), nullptr);
 }
 
 }  // namespace
