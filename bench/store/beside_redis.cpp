@@ -52,6 +52,7 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
   cli::MeasuredOptions run;
   run.fabric = match.fabric;
   run.durability = match.durability;
+  run.as_product = true;
   run.pool_bytes = memory_pool_bytes;
   if (match.on_disk) {
     run.pool_path = options.folder + "/ours.pool";

@@ -123,6 +123,7 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   plan.server.local_commit_ns = random.below(100'000);
   // Now and then small values travel within requests, as on wires where messages cost most.
   plan.client.whole_value_bytes = plan.server.local_commit_ns % 4 == 0 ? 600 : 0;
+  plan.client.whole_gets = plan.server.local_commit_ns % 8 == 0;
   return plan;
 }
 

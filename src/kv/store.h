@@ -152,6 +152,8 @@ struct ClientOptions {
   // Up to which values may travel within requests, in engines that otherwise write them into the
   // server's memory. By default that is the device's affair: see costs_by_message.
   std::optional<std::uint32_t> whole_value_bytes = {};
+  // Whether gets ask for such values too, and do not READ them; by default they do.
+  bool whole_gets = true;
   fabric::ConnectOptions connect = {};
 };
 

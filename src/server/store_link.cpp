@@ -11,6 +11,15 @@ using fabric::nic::Keys;
 using fabric::nic::LinkId;
 using fabric::nic::Nic;
 
+namespace {
+
+// Up to which a value travels within the request of a put through shared memory. There a message
+// costs both sides less than the second half of such a put: the client's WRITE, and the checksum of
+// a value that the server did not see come. Values of 4 KB are better copied once.
+constexpr std::uint32_t local_whole_value_bytes = 512;
+
+}  // namespace
+
 StoreLink::StoreLink(Runtime& runtime, const StoreLinkOptions& options)
     : runtime_(runtime), options_(options) {}
 
@@ -86,6 +95,10 @@ Task<Status> StoreLink::join(std::string path) {
   engine_ = *engine;
   if (const Status chosen = choose_device(*offer); !chosen.ok()) {
     co_return chosen;
+  }
+  if (!rdma_ && !options_.network && !options_.client.whole_value_bytes) {
+    options_.client.whole_value_bytes = local_whole_value_bytes;
+    options_.client.whole_gets = false;
   }
   Result<std::unique_ptr<kv::PendingClient>> pending =
       engine_->start_client(host(), options_.client);

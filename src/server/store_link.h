@@ -35,6 +35,7 @@ struct StoreLinkOptions {
   // Where a host listens on the network: then the path means nothing, and a token is needed.
   std::optional<fabric::nic::IpEndpoint> network = {};
   std::string engine = {};  // that it must be; empty: whichever serves there
+  // Where it does not say how values travel, small ones are put within requests on this machine.
   kv::ClientOptions client = {.connect = patient_connect};
   std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
   std::string token = {};                     // to present; empty: known by the user

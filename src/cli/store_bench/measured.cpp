@@ -117,7 +117,8 @@ class MeasuredRun {
                             .socket_path = scratch_.socket_path(),
                             .fabric = options_.fabric,
                             .verbs = options_.verbs,
-                            .durability = options_.durability};
+                            .durability = options_.durability,
+                            .as_product = options_.as_product};
       // More than there are processors beside the server's share that one too.
       const unsigned processor =
           processes <= for_clients ? 1 + process : process % std::max(1u, children_.processors());

@@ -26,6 +26,9 @@ struct MeasuredOptions {
   server::LocalFabric fabric = server::LocalFabric::ring;
   std::optional<fabric::verbs::VerbsOptions> verbs = {};  // by this RDMA device
   kv::Durability durability = kv::Durability::standard;
+  // Small values travel within requests where the product's clients let them, and not only where
+  // the engine's own design does.
+  bool as_product = false;
   std::string pool_path = {};    // a file that is made for the run; empty: memory
   std::uint64_t pool_bytes = 0;  // 0: room for every version that is written
   bool clean_always = false;     // as kv::ServerOptions has it

@@ -60,6 +60,9 @@ class Member {
     kv::ClientOptions client = store_bench::client_options_for(plan_, role_.depth);
     client.timeout_ns = call_timeout_ns;
     client.connect = server::patient_connect;  // as the product has it
+    if (!role_.as_product && role_.fabric != server::LocalFabric::roce) {
+      client.whole_value_bytes = 0;
+    }
     server::StoreLinkOptions options;
     options.fabric = role_.fabric;
     options.verbs = role_.verbs;

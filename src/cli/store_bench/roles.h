@@ -25,6 +25,7 @@ struct ClientRole {
   server::LocalFabric fabric = server::LocalFabric::ring;
   std::optional<fabric::verbs::VerbsOptions> verbs = {};
   kv::Durability durability = kv::Durability::standard;
+  bool as_product = false;
 };
 
 void act(const ClientRole& role, const workload::Plan& plan, Board& board);

@@ -42,6 +42,7 @@ EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
       options_(options),
       layout_(layout),
       whole_value_bytes_(whole_value_bytes_of(host_, options, layout)),
+      whole_gets_(whole_value_bytes_ != 0 && options.whole_gets),
       credits_(host_.runtime(), options.in_flight) {
   caller_->on_notice([this](rpc::Kind kind, ConstBytes body) {
     if (listening_ || !host_.faults().planted(faults::notice_lost)) {
@@ -166,7 +167,7 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   const Operation operation(*this);
   // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
   const Reads reads = layout_.reads;
-  if (reads != Reads::asked && whole_value_bytes_ == 0) {
+  if (reads != Reads::asked && !whole_gets_) {
     Pure outcome = Pure::ask;
     std::size_t size = 0;
     const Status status = co_await read_pure(key, value, reads, outcome, size);
@@ -255,7 +256,7 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes val
   {
     rpc::CallSlot slot = co_await caller_->slot();
     std::memcpy(slot.request().data(), key.data(), key.size());
-    const rpc::Kind kind = whole_value_bytes_ != 0 ? whole_get : get_request;
+    const rpc::Kind kind = whole_gets_ ? whole_get : get_request;
     const Result<ConstBytes> reply = co_await caller_->call(slot, kind, key.size());
     if (!reply.ok()) {
       co_return reply.status();

@@ -90,6 +90,7 @@ class EfactoryClient final : public StoreClient {
   const ClientOptions options_;
   Layout layout_;
   const std::uint64_t whole_value_bytes_;        // up to which values travel within requests
+  const bool whole_gets_;                        // and within the answers to gets
   Semaphore credits_;                            // for operations in flight
   std::array<std::uint64_t, 2> under_way_ = {};  // operations, by the side that they began on
   std::size_t side_ = 0;                         // of operations that begin now
