@@ -19,6 +19,11 @@ class Dma {
 
   // Payload of a WRITE or SEND that this queue pair received.
   virtual void write(QpNumber qp, std::byte* to, ConstBytes from) = 0;
+  // The same of one packet of a WRITE that is large, on a wire that streams. What is visible of it,
+  // and in which order, matters when the last packet is there.
+  virtual void write_part(QpNumber qp, std::byte* to, ConstBytes from, bool /*last*/) {
+    write(qp, to, from);
+  }
 
   // Asked before each read(), for the same bytes: whether it can be answered now. Where it cannot,
   // the bytes are being taken, a line now and a line then, and an event tells when to ask again.

@@ -31,6 +31,7 @@ struct LinkTraits {
   bool lossless = false;
   std::uint32_t window_packets = 0;
   bool gathers = false;
+  bool streams = false;
 };
 
 // The NIC's side.
@@ -73,11 +74,14 @@ class Wire {
   // Packets of one turn to one peer leave together, which costs no more than one of them does: what
   // can wait a moment for company should.
   virtual bool gathers() const { return false; }
-  // The four of one link. On a wire whose links are not alike, the functions above tell what holds
-  // for all of them.
+  // A large WRITE, of many packets, is placed past the caches: a target CPU sees its last word
+  // last, and no order before that.
+  virtual bool streams() const { return false; }
+  // These of one link. On a wire whose links are not alike, the functions above tell what holds
+  // for all of them, and `streams` whether it may be so.
   virtual LinkTraits traits(LinkId link) const {
     (void)link;
-    return {mtu_bytes(), lossless(), window_packets(), gathers()};
+    return {mtu_bytes(), lossless(), window_packets(), gathers(), streams()};
   }
 
   // The link to a peer, or nothing when this wire cannot reach it now.

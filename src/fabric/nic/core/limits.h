@@ -41,6 +41,9 @@ inline constexpr std::uint32_t responses_per_turn = 64;
 inline constexpr std::size_t expected_packets = 16;
 inline constexpr std::uint64_t expected_bytes = 256;
 
+// A WRITE from this size on is placed past the caches, on a wire that streams.
+inline constexpr std::uint32_t streamed_bytes = 16 << 10;
+
 // While one packet of a WRITE is placed, so much of where the next one goes is asked for.
 inline constexpr std::size_t next_packet_bytes = 2048;
 

@@ -28,8 +28,10 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
            "the responder answers when the region's ticket is persistent"},
           {"atomic write", Support::native, "the responder stores one aligned word"},
       }};
-  if (engine.shortcut != nullptr) {
+  if (engine.shortcut != nullptr || wire.streams()) {
     attributes.placement_order = PlacementOrder::last_word_last;
+  }
+  if (engine.shortcut != nullptr) {
     attributes.capabilities.push_back({"short cut", Support::native, engine.shortcut->describe()});
   }
   return attributes;

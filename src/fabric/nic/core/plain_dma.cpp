@@ -2,10 +2,16 @@
 
 #include "base/racy_copy.h"
 #include "fabric/nic/core/ascending_copy.h"
+#include "fabric/nic/core/streaming_copy.h"
 
 namespace remora::fabric::nic {
 void PlainDma::write(QpNumber, std::byte* to, ConstBytes from) {
   copy_ascending(to, from);
+  changed(to, from.size());
+}
+
+void PlainDma::write_part(QpNumber, std::byte* to, ConstBytes from, bool last) {
+  copy_streaming(to, from, last);
   changed(to, from.size());
 }
 

@@ -1,4 +1,5 @@
-// PlainDma: the Dma of real worlds. Bytes are in place, visible to everyone, when a call returns.
+// PlainDma: the Dma of real worlds. Bytes are in place, visible to everyone, when a call returns;
+// those of a part, when the call for the last one does.
 //
 // One thread, that of the loop which drives the device; no allocation. Other threads and processes
 // may look at the memory meanwhile: words are stored in ascending order, and whole.
@@ -16,6 +17,7 @@ class PlainDma final : public Dma {
   explicit PlainDma(Runtime* watched_by = nullptr) : watched_by_(watched_by) {}
 
   void write(QpNumber qp, std::byte* to, ConstBytes from) override;
+  void write_part(QpNumber qp, std::byte* to, ConstBytes from, bool last) override;
   void read(QpNumber qp, Bytes to, const std::byte* from) override;
   std::uint64_t compare_swap(QpNumber qp, std::byte* word, std::uint64_t compare,
                              std::uint64_t swap) override;

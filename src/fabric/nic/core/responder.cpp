@@ -156,11 +156,15 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
       refuse(syndrome_nak_access);
       return;
     }
-    engine_.dma.write(connection_.number, to, payload);
-    engine_.wire.charge(Wire::Cost::memory_write, payload.size());
-    if (!last) {
-      prefetch_target(to + payload.size(), left - payload.size());
+    if (connection_.traits.streams && write_length_ >= limits::streamed_bytes) {
+      engine_.dma.write_part(connection_.number, to, payload, last);
+    } else {
+      engine_.dma.write(connection_.number, to, payload);
+      if (!last) {
+        prefetch_target(to + payload.size(), left - payload.size());
+      }
     }
+    engine_.wire.charge(Wire::Cost::memory_write, payload.size());
   }
   message_ = Message::write;
   message_bytes_ += static_cast<std::uint32_t>(payload.size());

@@ -22,6 +22,7 @@ class JoinedWire final : public Wire {
   std::uint32_t mtu_bytes() const override;
   bool lossless() const override { return first_.lossless() && second_.lossless(); }
   std::uint32_t window_packets() const override { return second_.window_packets(); }
+  bool streams() const override { return first_.streams() || second_.streams(); }
   LinkTraits traits(LinkId link) const override { return of(link).traits(link); }
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override { of(link).prepare(link); }

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t links = 256;
 inline constexpr std::size_t batch_packets = 64;
 inline constexpr std::size_t batch_bytes = 65'000;
 // So much is sent at once, while more is being made ready: the receiver works on it meanwhile.
-inline constexpr std::size_t eager_bytes = 28'000;
+inline constexpr std::size_t eager_bytes = 20'000;
 // One call may bring as many bytes as a datagram can have.
 inline constexpr std::size_t receive_bytes = 1 << 16;
 

@@ -97,6 +97,7 @@ class RoceWire final : public Wire {
   bool lossless() const override { return false; }
   std::uint32_t window_packets() const override { return window_packets_; }
   bool gathers() const override { return true; }
+  bool streams() const override { return true; }
   std::optional<LinkId> link_to(const Gid& peer) const override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   void commit() override;
