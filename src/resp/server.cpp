@@ -179,7 +179,9 @@ bool Server::also(int others) {
 bool Server::sleep(std::uint64_t span_ns) {
   const std::uint64_t begun_ns = runtime_.now_ns();
   int count = 0;
-  if (short_waits_.expected()) {
+  if (!holding_.empty()) {
+    count = sleep_for(span_ns);  // what comes now has its reply after the next commit, at best
+  } else if (short_waits_.expected()) {
     const std::uint64_t end_ns = begun_ns + std::min(span_ns, limits::look_before_sleep_ns);
     do {
       count = ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, 0);
