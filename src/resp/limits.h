@@ -33,5 +33,10 @@ inline constexpr std::size_t accepts_per_turn = 64;
 inline constexpr int events_per_turn = 256;
 // In a loop that others keep busy: turns between two looks at the sockets.
 inline constexpr std::uint32_t turns_per_look = 16;
+// Looks at the sockets before a sleep, where they are worth it (short_waits.h): so long, about what
+// a sleep costs. A sleep that was not longer than the second, with the way back from it, would have
+// been one of those.
+inline constexpr std::uint64_t look_before_sleep_ns = 10'000;
+inline constexpr std::uint64_t short_sleep_ns = 40'000;
 
 }  // namespace remora::resp::limits

@@ -177,19 +177,41 @@ bool Server::also(int others) {
 }
 
 bool Server::sleep(std::uint64_t span_ns) {
-  constexpr std::uint64_t second_ns = 1'000'000'000;
-  const std::timespec span = {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
-                              .tv_nsec = static_cast<long>(span_ns % second_ns)};
-  int count = ::epoll_pwait2(epoll_, events_.data(), limits::events_per_turn,
-                             span_ns == never_ns ? nullptr : &span, nullptr);
-  if (count < 0 && errno != EINTR) {  // the kernel is older than this call, or somebody forbids it
-    const std::uint64_t span_ms = std::min<std::uint64_t>(span_ns / 1'000'000 + 1, 1'000);
-    count =
-        ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, static_cast<int>(span_ms));
+  const std::uint64_t begun_ns = runtime_.now_ns();
+  int count = 0;
+  if (!holding_.empty()) {
+    count = sleep_for(span_ns);  // what comes now has its reply after the next commit, at best
+  } else if (short_waits_.expected()) {
+    const std::uint64_t end_ns = begun_ns + std::min(span_ns, limits::look_before_sleep_ns);
+    do {
+      count = ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, 0);
+    } while (count == 0 && runtime_.now_ns() < end_ns);
+    count > 0 ? short_waits_.came() : short_waits_.looked_in_vain();
+    if (count <= 0) {
+      count = sleep_for(span_ns);
+    }
+  } else {
+    count = sleep_for(span_ns);
+    runtime_.now_ns() - begun_ns < limits::short_sleep_ns ? short_waits_.came()
+                                                          : short_waits_.slept_long();
   }
   slept_ = std::max(count, 0);
   return std::ranges::any_of(std::span(events_).first(static_cast<std::size_t>(*slept_)),
                              [this](const epoll_event& event) { return event.data.ptr == this; });
+}
+
+int Server::sleep_for(std::uint64_t span_ns) {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  const std::timespec span = {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
+                              .tv_nsec = static_cast<long>(span_ns % second_ns)};
+  const int count = ::epoll_pwait2(epoll_, events_.data(), limits::events_per_turn,
+                                   span_ns == never_ns ? nullptr : &span, nullptr);
+  if (count >= 0 || errno == EINTR) {
+    return count;
+  }
+  // The kernel is older than this call, or somebody forbids it.
+  const std::uint64_t span_ms = std::min<std::uint64_t>(span_ns / 1'000'000 + 1, 1'000);
+  return ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, static_cast<int>(span_ms));
 }
 
 // --- Clients come and go ---

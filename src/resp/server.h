@@ -34,6 +34,7 @@
 #include "resp/command.h"
 #include "resp/connection.h"
 #include "resp/output.h"
+#include "resp/short_waits.h"
 #include "runtime/flows.h"
 #include "runtime/poller.h"
 #include "runtime/runtime.h"
@@ -107,6 +108,7 @@ class Server final : public Poller, private Sleeper {
   Sleeper* sleeper() override { return this; }
   bool also(int others) override;
   bool sleep(std::uint64_t span_ns) override;
+  int sleep_for(std::uint64_t span_ns);
 
   void accept_some();
   void add(int descriptor, std::string peer);
@@ -162,6 +164,7 @@ class Server final : public Poller, private Sleeper {
   bool look_ = true;         // something may be ready
   std::uint32_t turns_ = 0;  // since the last look
   std::array<epoll_event, limits::events_per_turn> events_;
+  ShortWaits short_waits_;
   std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
   std::uint64_t last_id_ = 0;
   std::unique_ptr<char[]> input_;
