@@ -9,6 +9,12 @@ void PlainDma::write(QpNumber, std::byte* to, ConstBytes from) {
   changed(to, from.size());
 }
 
+void PlainDma::bring(QpNumber, std::byte* to, ConstBytes from) {
+  const std::size_t done = copy_lines_ascending(to, from);
+  copy_ascending(to + done, from.subspan(done));
+  changed(to, from.size());
+}
+
 void PlainDma::read(QpNumber, Bytes to, const std::byte* from) {
   racy_copy(to, ConstBytes(from, to.size()));
 }

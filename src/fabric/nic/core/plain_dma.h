@@ -16,6 +16,7 @@ class PlainDma final : public Dma {
   explicit PlainDma(Runtime* watched_by = nullptr) : watched_by_(watched_by) {}
 
   void write(QpNumber qp, std::byte* to, ConstBytes from) override;
+  void bring(QpNumber qp, std::byte* to, ConstBytes from) override;
   void read(QpNumber qp, Bytes to, const std::byte* from) override;
   std::uint64_t compare_swap(QpNumber qp, std::byte* word, std::uint64_t compare,
                              std::uint64_t swap) override;
