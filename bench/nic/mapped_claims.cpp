@@ -19,20 +19,28 @@ double copy_target_ratio(std::size_t size_bytes) {
   return size_bytes == 64 ? 2.0 : 1.2;
 }
 
-// A READ of which the next one knows nothing overlaps with it in the processor, as memcpys do.
+// Two claims about a READ of one line. At a depth of 1 the next begins when the last has ended: so
+// it is where each address comes out of the READ before, and that is the claim at that depth. A
+// loop of memcpys that know nothing of each other has as many of them under way as the processor
+// has room for: it is the harder limit. A WRITE brings nothing that the next could wait for, so the
+// harder one is the only one that it has.
 Wording chained_wording() {
-  return {
-      "mapped-read-chained/64",
-      "A READ of 64 B on mapped, and then one of where that leads, cost little more than memcpys",
-      "memcpy from the same cold memory, and then from where that leads", copy_target_ratio(64)};
+  return {"mapped-read-chained/64",
+          "A READ of 64 B on mapped at a depth of 1, each from where the one before leads, costs "
+          "little more than such memcpys",
+          "memcpy from the same cold memory, and then from where that leads",
+          copy_target_ratio(64)};
 }
 
 Wording copy_wording(Verb verb, std::size_t size_bytes) {
   const bool write = verb == Verb::write;
-  return {fmt::format("mapped-{}/{}", write ? "write" : "read", size_bytes),
-          fmt::format("A {} of {} on mapped costs little more than a memcpy",
-                      write ? "WRITE" : "READ", format_size(size_bytes)),
-          "memcpy to or from the same cold memory", copy_target_ratio(size_bytes)};
+  return {
+      fmt::format("mapped-{}/{}", write ? "write" : "read", size_bytes),
+      fmt::format("{}s of {} on mapped, none of which waits for another, cost little more than "
+                  "memcpys that overlap",
+                  write ? "WRITE" : "READ", format_size(size_bytes)),
+      "memcpys to or from the same cold memory, as many at a time as the processor has room for",
+      copy_target_ratio(size_bytes)};
 }
 
 Wording persist_wording(std::size_t size_bytes) {

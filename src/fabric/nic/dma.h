@@ -24,6 +24,9 @@ class Dma {
   virtual void write_part(QpNumber qp, std::byte* to, ConstBytes from, bool /*last*/) {
     write(qp, to, from);
   }
+  // The same of what a READ has brought: the memory is the program's own, and most often in the
+  // cache already.
+  virtual void bring(QpNumber qp, std::byte* to, ConstBytes from) { write(qp, to, from); }
 
   // Asked before each read(), for the same bytes: whether it can be answered now. Where it cannot,
   // the bytes are being taken, a line now and a line then, and an event tells when to ask again.

@@ -78,7 +78,8 @@ std::size_t Completions::translate(std::span<const ibv_wc> from, std::span<WorkC
 
 void Completions::arm(bool solicited_only) {
   context_.events().take();
-  armed_ = ibv_req_notify_cq(queue_, solicited_only ? 1 : 0) == 0 && !solicited_only;
+  asked_ = ibv_req_notify_cq(queue_, solicited_only ? 1 : 0) == 0;
+  armed_ = asked_ && !solicited_only;
 }
 
 bool Completions::arm_wake() {

@@ -27,10 +27,11 @@ class Completions final : public CompletionQueue {
 
   ibv_cq* queue() const { return queue_; }
   void set_overrun() { overrun_ = true; }
-  // An event of this queue has come by the channel.
+  // An event of this queue has come by the channel. It counts once for each arm(); others are no
+  // more than what woke the loop.
   void note_event() {
-    ++events_;
-    armed_ = false;
+    events_ += asked_ ? 1 : 0;
+    asked_ = armed_ = false;
   }
   // Asks for an event at the next completion, whichever; returns false when that was done already.
   bool arm_wake();
@@ -44,6 +45,7 @@ class Completions final : public CompletionQueue {
   Context& context_;
   ibv_cq* queue_ = nullptr;
   std::uint64_t events_ = 0;
+  bool asked_ = false;  // by arm(), and no event has come since
   bool armed_ = false;  // for every completion, and no event has come since
   bool overrun_ = false;
 };

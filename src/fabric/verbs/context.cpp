@@ -45,6 +45,44 @@ bool reads_and_writes_on_demand(const ibv_odp_caps& caps) {
          (caps.per_transport_caps.rc_odp_caps & needed) == needed;
 }
 
+// What a queue pair needs that is made only to see whether it can be.
+class Trial {
+ public:
+  explicit Trial(ibv_context* device)
+      : domain_(ibv_alloc_pd(device)), queue_(ibv_create_cq(device, 1, nullptr, nullptr, 0)) {}
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+  ~Trial() {
+    if (queue_ != nullptr) {
+      ibv_destroy_cq(queue_);
+    }
+    if (domain_ != nullptr) {
+      ibv_dealloc_pd(domain_);
+    }
+  }
+
+  bool ok() const { return domain_ != nullptr && queue_ != nullptr; }
+  ibv_pd* domain() const { return domain_; }
+
+  // The smallest that there is, with so much inline data.
+  template <typename Init>
+  Init smallest(std::uint32_t inline_bytes) const {
+    Init init = {};
+    init.send_cq = init.recv_cq = queue_;
+    init.qp_type = IBV_QPT_RC;
+    init.cap = {.max_send_wr = 1,
+                .max_recv_wr = 1,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+                .max_inline_data = inline_bytes};
+    return init;
+  }
+
+ private:
+  ibv_pd* const domain_;
+  ibv_cq* const queue_;
+};
+
 std::uint32_t positive(int value) {
   return value < 0 ? 0 : static_cast<std::uint32_t>(value);
 }
@@ -151,29 +189,15 @@ Status Context::look_for_gid() {
 
 // Devices do not tell: queue pairs are made, and the largest that can be says it.
 std::uint32_t Context::largest_inline() const {
-  ibv_pd* domain = ibv_alloc_pd(device());
-  ibv_cq* queue = ibv_create_cq(device(), 1, nullptr, nullptr, 0);
+  const Trial trial(device());
   std::uint32_t largest = 0;
-  for (std::uint32_t asked = most_inline_bytes;
-       domain != nullptr && queue != nullptr && largest == 0 && asked >= word_bytes; asked /= 2) {
-    ibv_qp_init_attr init = {};
-    init.send_cq = init.recv_cq = queue;
-    init.qp_type = IBV_QPT_RC;
-    init.cap = {.max_send_wr = 1,
-                .max_recv_wr = 1,
-                .max_send_sge = 1,
-                .max_recv_sge = 1,
-                .max_inline_data = asked};
-    if (ibv_qp* qp = ibv_create_qp(domain, &init)) {
+  for (std::uint32_t asked = most_inline_bytes; trial.ok() && largest == 0 && asked >= word_bytes;
+       asked /= 2) {
+    auto init = trial.smallest<ibv_qp_init_attr>(asked);
+    if (ibv_qp* qp = ibv_create_qp(trial.domain(), &init)) {
       largest = asked;
       ibv_destroy_qp(qp);
     }
-  }
-  if (queue != nullptr) {
-    ibv_destroy_cq(queue);
-  }
-  if (domain != nullptr) {
-    ibv_dealloc_pd(domain);
   }
   return largest;
 }
@@ -182,30 +206,14 @@ std::uint32_t Context::largest_inline() const {
 bool Context::knows_ring() const {
   bool known = false;
 #ifdef REMORA_VERBS_HAVE_ATOMIC_WRITE
-  ibv_pd* domain = ibv_alloc_pd(device());
-  ibv_cq* queue = ibv_create_cq(device(), 1, nullptr, nullptr, 0);
-  if (domain != nullptr && queue != nullptr) {
-    ibv_qp_init_attr_ex init = {};
-    init.send_cq = init.recv_cq = queue;
-    init.qp_type = IBV_QPT_RC;
-    init.cap = {.max_send_wr = 1,
-                .max_recv_wr = 1,
-                .max_send_sge = 1,
-                .max_recv_sge = 1,
-                .max_inline_data = word_bytes};
-    init.pd = domain;
-    init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE;
-    init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-    if (ibv_qp* qp = ibv_create_qp_ex(device(), &init)) {
-      known = RxeRing::find(ibv_qp_to_qp_ex(qp)).has_value();
-      ibv_destroy_qp(qp);
-    }
-  }
-  if (queue != nullptr) {
-    ibv_destroy_cq(queue);
-  }
-  if (domain != nullptr) {
-    ibv_dealloc_pd(domain);
+  const Trial trial(device());
+  auto init = trial.smallest<ibv_qp_init_attr_ex>(word_bytes);
+  init.pd = trial.domain();
+  init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE;
+  init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  if (ibv_qp* qp = trial.ok() ? ibv_create_qp_ex(device(), &init) : nullptr) {
+    known = RxeRing::find(ibv_qp_to_qp_ex(qp)).has_value();
+    ibv_destroy_qp(qp);
   }
 #endif
   return known;

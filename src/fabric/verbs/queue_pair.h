@@ -53,7 +53,6 @@ class Qp final : public QueuePair {
   void note_breach();
   void enter_error();
 
-  const char* why_not(const SendWork& work) const;
   WorkName name_of_next(bool receive) const;
   Status post_ready(std::size_t count);
   Status post_native(const SendWork& work);

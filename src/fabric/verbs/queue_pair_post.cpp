@@ -5,24 +5,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "fabric/posting.h"
 #include "fabric/verbs/domain.h"
 #include "fabric/verbs/queue_pair.h"
 #include "fabric/verbs/translate.h"
 
 namespace remora::fabric::verbs {
 namespace {
-
-std::uint64_t total_bytes(std::span<const Sge> pieces) {
-  std::uint64_t total = 0;
-  for (const Sge& piece : pieces) {
-    total += piece.size_bytes;
-  }
-  return total;
-}
-
-bool is_atomic(Opcode opcode) {
-  return opcode == Opcode::compare_swap || opcode == Opcode::fetch_add;
-}
 
 // A1: the responder has to refuse it. Some devices would not even post it.
 bool is_misplaced(const SendWork& work) {
@@ -40,27 +29,6 @@ ibv_sge to_sge(const Sge& piece) {
 }
 
 }  // namespace
-
-const char* Qp::why_not(const SendWork& work) const {
-  if (work.opcode > Opcode::flush) {
-    return "a receive is posted to the receive queue";
-  }
-  if (work.pieces.size() > options_.max_pieces) {
-    return "more pieces than the queue pair was made for";
-  }
-  if (work.inline_data) {
-    if (work.opcode > Opcode::write_imm) {
-      return "only SEND and WRITE carry data inline";
-    }
-    if (total_bytes(work.pieces) > options_.max_inline_bytes) {
-      return "more inline data than the queue pair was made for";
-    }
-  }
-  if (is_atomic(work.opcode) && total_bytes(work.pieces) != word_bytes) {
-    return "an atomic returns eight bytes";
-  }
-  return nullptr;
-}
 
 bool Qp::is_native(Opcode opcode) const {
   return (opcode == Opcode::flush && context_.methods().flush == FlushMethod::native) ||
@@ -215,7 +183,7 @@ Status Qp::post_send(std::span<const SendWork> works) {
   }
   std::size_t ready = 0;
   for (const SendWork& work : works) {
-    const char* reason = why_not(work);
+    const char* reason = why_not_post(work, options_);
     if (reason != nullptr || sends_.room() == 0) [[unlikely]] {
       REMORA_TRY(post_ready(ready));
       return reason != nullptr

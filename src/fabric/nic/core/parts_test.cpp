@@ -157,6 +157,27 @@ TEST(PlainDma, copies_at_every_alignment_and_touches_nothing_else) {
   }
 }
 
+TEST(PlainDma, brings_large_and_small_to_aligned_and_other_places) {
+  PlainDma dma;
+  std::vector<std::byte> from(4096 + 64);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    from[i] = static_cast<std::byte>(i % 251 + 1);
+  }
+  for (const std::size_t at : {64U, 65U, 72U, 80U}) {
+    for (const std::size_t skip : {0U, 1U, 16U, 64U}) {
+      for (const std::size_t size :
+           {0U, 1U, 64U, 1023U, 1024U, 1025U, 1280U, 2047U, 4095U, 4096U}) {
+        alignas(64) std::array<std::byte, 4096 + 128> to{};
+        dma.bring(1, to.data() + at, ConstBytes(from).subspan(skip, size));
+        for (std::size_t i = 0; i < to.size(); ++i) {
+          const bool inside = i >= at && i < at + size;
+          ASSERT_EQ(to[i], inside ? from[skip + i - at] : std::byte{0});
+        }
+      }
+    }
+  }
+}
+
 TEST(PlainDma, tells_those_who_watch) {
   VirtualLoop loop;
   PlainDma dma(&loop);

@@ -6,14 +6,6 @@
 
 namespace remora::fabric::nic {
 
-std::uint64_t total_bytes_of_many(std::span<const Sge> pieces) {
-  std::uint64_t total = 0;
-  for (const Sge& piece : pieces) {
-    total += piece.size_bytes;
-  }
-  return total;
-}
-
 bool find_parts(Connection& connection, std::span<const Sge> pieces, std::uint64_t offset,
                 std::uint64_t size_bytes, AccessFlags rights, Parts& out) {
   out.clear();

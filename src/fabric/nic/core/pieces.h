@@ -8,9 +8,12 @@
 
 #include "fabric/nic/core/engine.h"
 #include "fabric/nic/core/limits.h"
+#include "fabric/posting.h"
 #include "fabric/work.h"
 
 namespace remora::fabric::nic {
+
+using fabric::total_bytes;
 
 // A part of a message, in memory that may be used.
 class Parts {
@@ -23,11 +26,6 @@ class Parts {
   std::array<Bytes, limits::pieces> parts_;
   std::size_t count_ = 0;
 };
-
-std::uint64_t total_bytes_of_many(std::span<const Sge> pieces);
-inline std::uint64_t total_bytes(std::span<const Sge> pieces) {
-  return pieces.size() == 1 ? pieces[0].size_bytes : total_bytes_of_many(pieces);
-}
 
 // Where [offset, offset + size) of the message lies; the message is at least as long. False when a
 // key does not allow it.

@@ -15,6 +15,12 @@ void PlainDma::write_part(QpNumber, std::byte* to, ConstBytes from, bool last) {
   changed(to, from.size());
 }
 
+void PlainDma::bring(QpNumber, std::byte* to, ConstBytes from) {
+  const std::size_t done = copy_lines_ascending(to, from);
+  copy_ascending(to + done, from.subspan(done));
+  changed(to, from.size());
+}
+
 void PlainDma::read(QpNumber, Bytes to, const std::byte* from) {
   racy_copy(to, ConstBytes(from, to.size()));
 }

@@ -18,6 +18,7 @@ class PlainDma final : public Dma {
 
   void write(QpNumber qp, std::byte* to, ConstBytes from) override;
   void write_part(QpNumber qp, std::byte* to, ConstBytes from, bool last) override;
+  void bring(QpNumber qp, std::byte* to, ConstBytes from) override;
   void read(QpNumber qp, Bytes to, const std::byte* from) override;
   std::uint64_t compare_swap(QpNumber qp, std::byte* word, std::uint64_t compare,
                              std::uint64_t swap) override;

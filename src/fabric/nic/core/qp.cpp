@@ -13,10 +13,6 @@ bool is_response(PacketOpcode opcode) {
   return opcode >= PacketOpcode::read_response_first && opcode <= PacketOpcode::atomic_acknowledge;
 }
 
-bool may_be_inline(Opcode opcode) {
-  return opcode <= Opcode::write_imm;
-}
-
 constinit const Window no_window;  // matches no request
 
 }  // namespace
@@ -347,7 +343,7 @@ void Qp::end_held(WorkStatus status) {
 }
 
 Status Qp::post_one(const SendWork& work) {
-  if (const char* reason = why_not(work)) [[unlikely]] {
+  if (const char* reason = why_not_post(work, options_)) [[unlikely]] {
     return Status(Code::invalid_argument, reason);
   }
   if (state_ == QpState::error) {
@@ -375,28 +371,6 @@ void Qp::push(const SendWork& work, std::uint32_t size_bytes) {
     lane_->passed(work);
   }
   requester_.number(sends_.push(work, size_bytes));
-}
-
-const char* Qp::why_not(const SendWork& work) const {
-  if (work.opcode > Opcode::flush) {
-    return "a receive is posted to the receive queue";
-  }
-  if (work.pieces.size() > options_.max_pieces) {
-    return "more pieces than the queue pair was made for";
-  }
-  if (work.inline_data) {
-    if (!may_be_inline(work.opcode)) {
-      return "only SEND and WRITE carry data inline";
-    }
-    if (total_bytes(work.pieces) > options_.max_inline_bytes) {
-      return "more inline data than the queue pair was made for";
-    }
-  }
-  const bool is_atomic = work.opcode == Opcode::compare_swap || work.opcode == Opcode::fetch_add;
-  if (is_atomic && total_bytes(work.pieces) != word_bytes) {
-    return "an atomic returns eight bytes";
-  }
-  return nullptr;
 }
 
 Status Qp::post_receive(std::span<const ReceiveWork> works) {

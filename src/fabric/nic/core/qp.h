@@ -116,7 +116,6 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   Status post_one(const SendWork& work);
   bool is_plain(const SendWork& work) const;
   void push(const SendWork& work, std::uint32_t size_bytes);
-  const char* why_not(const SendWork& work) const;
   void push_flushed(Completions& completions, std::uint64_t id, Opcode opcode);
 
   NicCore& core_;

@@ -197,7 +197,7 @@ bool Requester::take_read(const SendEntry& entry, const Packet& packet, ConstByt
     std::byte* const to = engine_.translate(
         reach_of(connection_, pieces.front(), offset, payload.size(), local_write));
     if (to != nullptr) [[likely]] {
-      engine_.dma.write(connection_.number, to, payload);
+      engine_.dma.bring(connection_.number, to, payload);
       return true;
     }
   } else if (find_parts(connection_, pieces, offset, payload.size(), local_write, parts_)) {

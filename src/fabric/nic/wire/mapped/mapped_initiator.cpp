@@ -70,7 +70,7 @@ bool MappedInitiator::say_ask(MappedLane& lane, RemoteKey key) {
     return false;
   }
   if (!link.epoch) {
-    Result<SharedPages> epoch = SharedPages::create(SharedPages::epoch_bytes, true);
+    Result<SharedPages> epoch = SharedPages::create(SharedPages::epoch_bytes);
     if (!epoch.ok()) {
       return false;
     }

@@ -116,7 +116,7 @@ std::optional<MappedMessage> MappedTarget::grant(Peer& peer, const MappedMessage
     return std::nullopt;
   }
   if (!peer.gate) {
-    Result<SharedPages> gate = SharedPages::create(SharedPages::gate_bytes, false);
+    Result<SharedPages> gate = SharedPages::create(SharedPages::gate_bytes);
     if (!gate.ok()) {
       return std::nullopt;
     }

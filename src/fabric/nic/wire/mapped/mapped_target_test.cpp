@@ -65,7 +65,7 @@ class MappedTargetTest : public testing::Test {
 
   PollLoop loop_;
   OneRegion nic_;
-  SharedPages epoch_ = SharedPages::create(SharedPages::epoch_bytes, true).value();
+  SharedPages epoch_ = SharedPages::create(SharedPages::epoch_bytes).value();
   MappedMessage said_;
   Descriptor passed_;
   Descriptor gate_;

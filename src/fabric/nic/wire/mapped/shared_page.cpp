@@ -28,7 +28,7 @@ Result<Bytes> map(int descriptor, std::size_t size_bytes, int protection) {
 
 }  // namespace
 
-Result<SharedPages> SharedPages::create(std::size_t size_bytes, bool others_write) {
+Result<SharedPages> SharedPages::create(std::size_t size_bytes) {
   Descriptor memory(::memfd_create("remora-mapped", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory.open() || ::ftruncate(memory.number(), static_cast<off_t>(size_bytes)) != 0) {
     return os_failure("cannot make shared pages", errno);
@@ -39,7 +39,7 @@ Result<SharedPages> SharedPages::create(std::size_t size_bytes, bool others_writ
   }
   SharedPages pages(std::move(memory), *bytes);
   // The mapping that is there stays writable; none that is made after this is.
-  const int seals = size_seals | F_SEAL_SEAL | (others_write ? 0 : F_SEAL_FUTURE_WRITE);
+  const int seals = size_seals | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
   if (::fcntl(pages.descriptor(), F_ADD_SEALS, seals) != 0) {
     return os_failure("cannot seal shared pages", errno);
   }

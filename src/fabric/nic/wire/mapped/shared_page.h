@@ -1,9 +1,11 @@
 // SharedPages: a few pages of memory that two processes have: one that makes and writes them, and
 // one that is handed them. They have no name, keep their size, and are not inherited by children.
 //
-//   gate   words of the target: word i is the number of the grant that has slot i, or 0. The
-//          initiator can read them and can never map them writable: they are sealed.
-//   epoch  one word of the initiator: odd while it is in the middle of operations.
+//   gate   words of the target: word i is the number of the grant that has slot i, or 0
+//   epoch  one word of the initiator: odd while it is in the middle of operations
+//
+// Whoever is handed them can read them and can never map them writable: they are sealed. So what
+// the initiator counts by its epoch is its own.
 //
 // One thread. Making one and adopting one call the system.
 #pragma once
@@ -25,9 +27,8 @@ class SharedPages {
   static constexpr std::size_t gate_bytes = mapped_limits::grants * sizeof(std::uint64_t);
   static constexpr std::size_t epoch_bytes = page_bytes;
 
-  // Makes pages that are all zero. With `others_write` false, nobody who gets the descriptor can
-  // map them writable.
-  static Result<SharedPages> create(std::size_t size_bytes, bool others_write);
+  // Makes pages that are all zero. Nobody who gets the descriptor can map them writable.
+  static Result<SharedPages> create(std::size_t size_bytes);
   // Maps what a peer made, for reading, unless it has another size or could be cut short.
   static Result<SharedPages> adopt(Descriptor memory, std::size_t size_bytes);
 

@@ -14,7 +14,7 @@ Descriptor copy_of(const SharedPages& pages) {
 }
 
 TEST(SharedPages, both_see_one_word) {
-  Result<SharedPages> made = SharedPages::create(SharedPages::gate_bytes, false);
+  Result<SharedPages> made = SharedPages::create(SharedPages::gate_bytes);
   ASSERT_TRUE(made.ok()) << made.status().message();
   Result<SharedPages> adopted = SharedPages::adopt(copy_of(*made), SharedPages::gate_bytes);
   ASSERT_TRUE(adopted.ok()) << adopted.status().message();
@@ -23,8 +23,8 @@ TEST(SharedPages, both_see_one_word) {
   EXPECT_EQ(adopted->word(18).load(), 0u);
 }
 
-TEST(SharedPages, a_gate_cannot_be_mapped_writable_by_whoever_is_handed_it) {
-  Result<SharedPages> made = SharedPages::create(SharedPages::gate_bytes, false);
+TEST(SharedPages, cannot_be_written_by_whoever_is_handed_them) {
+  Result<SharedPages> made = SharedPages::create(SharedPages::gate_bytes);
   ASSERT_TRUE(made.ok());
   const Descriptor copy = copy_of(*made);
   EXPECT_EQ(::mmap(nullptr, SharedPages::gate_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -50,7 +50,7 @@ TEST(SharedPages, what_could_be_cut_short_or_has_another_size_is_refused) {
   Descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(::ftruncate(loose.number(), SharedPages::epoch_bytes), 0);
   EXPECT_FALSE(SharedPages::adopt(std::move(loose), SharedPages::epoch_bytes).ok());
-  Result<SharedPages> made = SharedPages::create(SharedPages::epoch_bytes, true);
+  Result<SharedPages> made = SharedPages::create(SharedPages::epoch_bytes);
   ASSERT_TRUE(made.ok());
   EXPECT_FALSE(SharedPages::adopt(copy_of(*made), 2 * SharedPages::epoch_bytes).ok());
   EXPECT_FALSE(SharedPages::adopt(Descriptor(), SharedPages::epoch_bytes).ok());
