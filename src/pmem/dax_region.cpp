@@ -66,13 +66,13 @@ std::optional<Backing> backing_of(const Mapping& mapping) {
   return Backing{mapping.descriptor, 0};
 }
 
-DaxRegion::DaxRegion(Mapping mapping, Strategy strategy)
+DaxRegion::DaxRegion(Mapping mapping, Strategy strategy, pmem2_map* functions)
     : mapping_(std::move(mapping)),
       strategy_(std::move(strategy)),
-      flush_(pmem2_get_flush_fn(mapping_.map.get())),
-      drain_(pmem2_get_drain_fn(mapping_.map.get())),
-      persist_(pmem2_get_persist_fn(mapping_.map.get())),
-      copy_(pmem2_get_memcpy_fn(mapping_.map.get())) {}
+      flush_(pmem2_get_flush_fn(functions)),
+      drain_(pmem2_get_drain_fn(functions)),
+      persist_(pmem2_get_persist_fn(functions)),
+      copy_(pmem2_get_memcpy_fn(functions)) {}
 
 void DaxRegion::flush(ConstBytes range, Site) {
   flush_(range.data(), range.size());

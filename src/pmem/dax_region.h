@@ -35,7 +35,8 @@ std::optional<Backing> backing_of(const Mapping& mapping);
 
 class DaxRegion final : public Region {
  public:
-  DaxRegion(Mapping mapping, Strategy strategy);
+  // With the functions that libpmem2 has for a mapping: this one, or one of the same granularity.
+  DaxRegion(Mapping mapping, Strategy strategy, pmem2_map* functions);
 
   Bytes bytes() override { return mapping_.bytes; }
   const Strategy& strategy() const override { return strategy_; }

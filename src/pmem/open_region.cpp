@@ -92,20 +92,27 @@ Result<Mapping> map_file(const FileHandle& file) {
   return mapping;
 }
 
-// Puts libpmem2's cache-line functions on memory that somebody has mapped.
-Status treat_as_cache_line(Mapping& mapping) {
+// libpmem2's mapping of one page, for the functions that it has for cache lines: they are the same
+// for every mapping of that granularity. Memory that is mapped by other means is not made known to
+// it: it would remember places that a forked process has not, or has something else at.
+Result<pmem2_map*> make_cache_line_map() {
+  alignas(page_bytes) static std::byte page[page_bytes];
   pmem2_source* source = nullptr;
-  if (pmem2_source_from_anon(&source, mapping.bytes.size()) != 0) {
+  if (pmem2_source_from_anon(&source, page_bytes) != 0) {
     return pmem2_failure("cannot describe memory");
   }
   const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
   pmem2_map* map = nullptr;
-  if (pmem2_map_from_existing(&map, source, mapping.bytes.data(), mapping.bytes.size(),
-                              PMEM2_GRANULARITY_CACHE_LINE) != 0) {
+  if (pmem2_map_from_existing(&map, source, page, page_bytes, PMEM2_GRANULARITY_CACHE_LINE) != 0) {
     return pmem2_failure("cannot treat memory as persistent memory");
   }
-  mapping.map.reset(map);
-  return Status();
+  return map;
+}
+
+// As long as the process.
+const Result<pmem2_map*>& cache_line_map() {
+  static const Result<pmem2_map*> made = make_cache_line_map();
+  return made;
 }
 
 Strategy volatile_strategy(std::string reason) {
@@ -187,9 +194,12 @@ Result<std::unique_ptr<Region>> open_in_memory(const FileHandle& file, Strategy 
   mapping.bytes = *bytes;
   mapping.unmap_bytes = true;
   mapping.descriptor = file.descriptor();
-  REMORA_TRY(treat_as_cache_line(mapping));
+  const Result<pmem2_map*>& functions = cache_line_map();
+  if (!functions.ok()) {
+    return functions.status();
+  }
   return std::unique_ptr<Region>(
-      std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy)));
+      std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy), *functions));
 }
 
 }  // namespace
@@ -242,8 +252,9 @@ Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media)
   if (strategy->granularity == Granularity::page) {
     return open_pages(file, std::move(mapping).value(), std::move(strategy).value());
   }
+  pmem2_map* map = mapping->map.get();
   return std::unique_ptr<Region>(
-      std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy).value()));
+      std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy).value(), map));
 }
 
 Status read_device(const FileHandle& device, Bytes into) {
@@ -309,17 +320,23 @@ Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes) {
   }
   mapping.bytes = *bytes;
   mapping.unmap_bytes = true;
-  REMORA_TRY(treat_as_cache_line(mapping));
+  const Result<pmem2_map*>& functions = cache_line_map();
+  if (!functions.ok()) {
+    return functions.status();
+  }
   return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
-      std::move(mapping), volatile_strategy("plain memory: a power cut empties it")));
+      std::move(mapping), volatile_strategy("plain memory: a power cut empties it"), *functions));
 }
 
 Result<std::unique_ptr<Region>> adopt_mapping(Bytes bytes) {
   Mapping mapping;
   mapping.bytes = bytes;
-  REMORA_TRY(treat_as_cache_line(mapping));
+  const Result<pmem2_map*>& functions = cache_line_map();
+  if (!functions.ok()) {
+    return functions.status();
+  }
   return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
-      std::move(mapping), volatile_strategy("memory of another process, mapped here")));
+      std::move(mapping), volatile_strategy("memory of another process, mapped here"), *functions));
 }
 
 }  // namespace remora

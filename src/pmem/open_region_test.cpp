@@ -195,6 +195,20 @@ TEST(MakeDram, several_regions_live_side_by_side) {
   }
 }
 
+// As what a client has mapped of its server: the place is free, and something else may come there.
+TEST(AdoptMapping, a_place_that_was_given_up_unseen_can_be_adopted_again) {
+  void* place =
+      mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(place, MAP_FAILED);
+  const Bytes bytes(static_cast<std::byte*>(place), region_bytes);
+  Result<std::unique_ptr<Region>> before = adopt_mapping(bytes);
+  ASSERT_TRUE(before.ok()) << before.status().message();
+  Result<std::unique_ptr<Region>> after = adopt_mapping(bytes);
+  ASSERT_TRUE(after.ok()) << after.status().message();
+  expect_to_persist(**after);
+  munmap(place, region_bytes);
+}
+
 TEST(MakeDram, can_be_mapped_by_its_backing) {
   Result<std::unique_ptr<Region>> region = make_dram(region_bytes);
   ASSERT_TRUE(region.ok());

@@ -145,7 +145,7 @@ class Catalogue {
   // sees that a ticket is persistent calls mark_durable, and no second commit is needed.
   std::deque<Flushed>& flushed() { return flushed_; }
 
-  // --- Cleaning. See cleaning.cpp.
+  // --- Cleaning (catalogue_cleaning.cpp, and cleaning.cpp for its stages).
 
   // Where new versions go from now on.
   void append_to(DataPool pool) {

@@ -33,8 +33,7 @@ class MappedPages {
   // takes longer than the write. In no order, but after whatever was written before.
   bool write(std::uint64_t offset, ConstBytes from) const;
   // How they are copied to past the caches and flushed, or null where there is no way. Made when it
-  // is first asked for, and one for all: what is mapped once is known to the library behind it
-  // once.
+  // is first asked for, and one for all.
   Region* medium();
 
  private:

@@ -1,0 +1,179 @@
+// Cleaning: which versions live on, and what leads to their copies. The stages are in cleaning.cpp.
+#include <algorithm>
+
+#include "base/check.h"
+#include "kv/efactory/catalogue.h"
+#include "kv/efactory/faults.h"
+
+namespace remora::kv::efactory {
+namespace {
+
+bool lies_in(Offset offset, const std::vector<Segment>& segments) {
+  return std::any_of(segments.begin(), segments.end(), [offset](const Segment& segment) {
+    return offset >= segment.offset && offset - segment.offset < segment.capacity_bytes;
+  });
+}
+
+}  // namespace
+
+Catalogue::Fate Catalogue::judge(const Object& object) {
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
+  if (!slot || is_given_up(object, background_)) {
+    return Fate::stale;
+  }
+  const bool trusts_any = background_.faults().planted(faults::clean_drops_newest);
+  std::optional<Object> version = newest(slot);
+  for (; version && version->offset() != object.offset(); version = before(*version)) {
+    if (version->sequence() <= object.sequence()) {
+      return Fate::stale;  // it is not in the list any more
+    }
+    if (version->durable() || version->kind() == Kind::tombstone || trusts_any) {
+      return Fate::stale;
+    }
+    if (!is_given_up(*version, background_) && complete(*version, background_)) {
+      if (!background_.faults().planted(faults::clean_trusts_visible)) {
+        relied_on_ = make_durable(*version, background_);
+      }
+      return Fate::stale;
+    }
+  }
+  if (!version) {
+    return Fate::stale;  // nothing leads to it: it was deleted before the last recovery
+  }
+  if (object.kind() == Kind::tombstone) {
+    return Fate::stale;  // all that it hides goes with the old pool
+  }
+  // The same is true of a version whose time has come, unless what it hides was moved before it was
+  // complete: then it goes where that went.
+  if (target_ == DataPool::current && expired(object) &&
+      (object.durable() || complete(object, background_))) {
+    return Fate::stale;
+  }
+  if (object.durable() || complete(object, background_) ||
+      background_.faults().planted(faults::clean_moves_incomplete)) {
+    return Fate::keep;
+  }
+  return Fate::undecided;
+}
+
+Result<Ticket> Catalogue::move(const Object& object) {
+  const Faults& planted = background_.faults();
+  const bool keeps_time = !planted.planted(faults::clean_forgets_time);
+  const Result<Placed> placed = log_->append(
+      {.key = object.key(),
+       .value_bytes = static_cast<std::uint32_t>(object.value().size()),
+       .checksum = keeps_time ? object.checksum()
+                              : object_format::object_checksum(
+                                    object.sequence(),
+                                    object_format::client_checksum(object.key(), object.value())),
+       .sequence = object.sequence(),
+       .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0,
+       .expires = keeps_time ? object.expires() : 0},
+      DataPool::next, Reserve::may_use);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  const Object copy = log_->at(placed->offset);
+  if (planted.planted(faults::clean_copies_unflushed)) {
+    copy_bytes(copy.value().data(), object.value());
+  } else {
+    background_.copy(copy.value().data(), object.value());
+  }
+  const Ticket ticket = background_.drain();
+  const bool is_persistent = background_.region().persistent(ticket);
+
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
+  REMORA_CHECK(slot, "a version that lives on is led to");
+  Object after = newest(slot);
+  if (after.offset() == object.offset()) {
+    index_->set_place(slot, next_mark(), encode(place_of(copy, false)));
+  } else {
+    for (std::optional<Object> older = before(after); older->offset() != object.offset();
+         older = before(after)) {
+      after = *older;
+    }
+    if (!planted.planted(faults::clean_forgets_link)) {
+      log_->set_previous(after, {copy.offset(), true});
+    }
+  }
+  if (is_persistent) {
+    mark_durable(copy, background_);
+  } else {
+    awaited_.push_back({copy.offset(), copy.sequence(), host_.now_ns(), 0});
+  }
+  return ticket;
+}
+
+std::optional<Object> Catalogue::survivor(IndexSlot slot, const std::vector<Segment>& next) const {
+  if (background_.faults().planted(faults::clean_forgets_survivor)) {
+    return std::nullopt;
+  }
+  std::optional<Object> version = newest(slot);
+  while (version && version->kind() == Kind::value && version->invalid()) {
+    version = before(*version);
+  }
+  const bool counts = version && version->kind() == Kind::value && lies_in(version->offset(), next);
+  return counts ? version : std::nullopt;
+}
+
+Tag Catalogue::flip(Tag from, std::uint64_t most_entries) {
+  std::vector<IndexSlot> gone;
+  std::vector<Segment> kept;
+  log_->list(DataPool::next, kept);
+  const std::size_t next = next_mark();
+  const Tag go_on = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    if (slot.place_word(next) == 0) {
+      // A put that came after the copy, and whose value did not, hid the copy.
+      if (const std::optional<Object> version = survivor(slot, kept)) {
+        const Place place = place_of(*version, version->durable());
+        discount(slot.place(newest_of(slot)));
+        count(place);
+        index_->set_place(slot, next, encode(place));
+      }
+    }
+    if (slot.place_word(next) == 0) {
+      gone.push_back(slot);
+    } else if (slot.mark() != next) {
+      index_->set_mark(slot, next);
+      index_->set_place(slot, 1 - next, 0);
+    }
+  });
+  for (const IndexSlot slot : gone) {
+    release(slot);
+  }
+  if (go_on == 0) {
+    mark_ = next;
+  }
+  return go_on;
+}
+
+Tag Catalogue::unflip(Tag from, std::uint64_t most_entries) {
+  return index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    const std::size_t newest = newest_of(slot);
+    if (newest != mark_) {
+      index_->set_place(slot, mark_, slot.place_word(newest));
+    }
+    index_->set_mark(slot, mark_);
+    index_->set_place(slot, 1 - mark_, 0);
+  });
+}
+
+void Catalogue::unlink_old(const Object& object, const std::vector<Segment>& old) {
+  const Link link = object.previous();
+  if (link.offset != 0 && lies_in(link.offset, old)) {
+    // What is left there never came; a version behind it may have been moved.
+    std::optional<Object> version = log_->at(link.offset);
+    if (background_.faults().planted(faults::clean_cuts_chain)) {
+      version.reset();
+    }
+    while (version && lies_in(version->offset(), old)) {
+      version =
+          version->kind() == Kind::tombstone || expired(*version) ? std::nullopt : before(*version);
+    }
+    log_->set_previous(object, {version ? version->offset() : 0, false});
+  } else if (link.transferred) {
+    log_->set_previous(object, {link.offset, false});
+  }
+}
+
+}  // namespace remora::kv::efactory
