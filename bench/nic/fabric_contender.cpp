@@ -58,7 +58,7 @@ Status FabricContender::run_one_by_one(const Shape& shape, std::uint64_t operati
   const std::uint64_t base = side().peer().memory.address;
   const std::size_t size_bytes = shape.size_bytes;
   const std::size_t chain = shape.chained ? hidden_zero() + 1 : 0;
-  const std::byte* const brought = local().data();
+  const std::byte* const brought = local().data() + size_bytes - word_bytes;  // last
   fabric::QueuePair& queue_pair = side().queue_pair();
   fabric::CompletionQueue& queue = side().completions();
   Walk walk = this->walk(size_bytes);

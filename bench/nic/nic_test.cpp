@@ -74,7 +74,7 @@ TEST(NicBench, measures_mapped_beside_bare_instructions) {
     GTEST_SKIP() << "this machine has one core";
   }
   const auto claims = claims_of("--only mapped");
-  EXPECT_EQ(claims.size(), 11u);
+  EXPECT_EQ(claims.size(), 13u);
   for (const char* aspect : {"write", "read", "persist"}) {
     for (const char* size : {"64", "4096", "65536"}) {
       const std::string id = "mapped-" + std::string(aspect) + "/" + size;
