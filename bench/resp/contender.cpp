@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,6 +23,9 @@ namespace remora::bench {
 namespace {
 
 constexpr std::uint64_t pool_bytes = std::uint64_t{1} << 30;
+// Where they run apart.
+constexpr unsigned client_core = 0;
+constexpr unsigned server_core = 1;
 
 // A port that nobody uses at this moment.
 std::uint16_t free_port() {
@@ -96,14 +100,25 @@ bool is_answering(std::uint16_t port) {
   std::_Exit(127);
 }
 
+// Where there is such a core; elsewhere the kernel chooses as ever.
+void run_on(unsigned core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  (void)::sched_setaffinity(0, sizeof set, &set);
+}
+
 template <typename Body>
-pid_t start(const Body& body) {
+pid_t start(Cores cores, const Body& body) {
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) {
       std::_Exit(0);
+    }
+    if (cores == Cores::apart) {
+      run_on(server_core);
     }
     body();
   }
@@ -122,18 +137,20 @@ double cpu_seconds(pid_t process) {
 
 }  // namespace
 
-Result<std::unique_ptr<Contender>> Contender::redis(Keeping keeping, const std::string& folder) {
+Result<std::unique_ptr<Contender>> Contender::redis(Keeping keeping, const std::string& folder,
+                                                    Cores cores) {
   const std::uint16_t port = free_port();
   std::unique_ptr<Contender> contender(
-      new Contender(start([&] { become_redis(keeping, folder, port); }), port));
+      new Contender(start(cores, [&] { become_redis(keeping, folder, port); }), port, cores));
   REMORA_TRY(contender->await_answer());
   return contender;
 }
 
-Result<std::unique_ptr<Contender>> Contender::remora(Keeping keeping, const std::string& folder) {
+Result<std::unique_ptr<Contender>> Contender::remora(Keeping keeping, const std::string& folder,
+                                                     Cores cores) {
   const std::uint16_t port = free_port();
   std::unique_ptr<Contender> contender(
-      new Contender(start([&] { serve(keeping, folder, port); }), port));
+      new Contender(start(cores, [&] { serve(keeping, folder, port); }), port, cores));
   REMORA_TRY(contender->await_answer());
   return contender;
 }
@@ -158,10 +175,11 @@ Status Contender::await_answer() const {
 
 Result<Round> Contender::run(const std::string& command, std::uint64_t requests,
                              std::uint32_t clients, std::uint32_t pipeline,
-                             std::uint32_t value_bytes) const {
+                             std::uint32_t value_bytes, std::uint64_t keys) const {
   const std::string line = fmt::format(
-      "redis-benchmark -h 127.0.0.1 -p {} -t {} -n {} -c {} -P {} -d {} --csv 2>/dev/null", port_,
-      command, requests, clients, pipeline, value_bytes);
+      "{}redis-benchmark -h 127.0.0.1 -p {} -t {} -n {} -c {} -P {} -d {}{} --csv 2>/dev/null",
+      cores_ == Cores::apart ? fmt::format("taskset -c {} ", client_core) : "", port_, command,
+      requests, clients, pipeline, value_bytes, keys > 1 ? fmt::format(" -r {}", keys) : "");
   const double before = cpu_seconds(process_);
   std::FILE* const output = ::popen(line.c_str(), "r");
   if (output == nullptr) {

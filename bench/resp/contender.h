@@ -21,25 +21,35 @@ struct Round {
   double cpu_us = 0;      // of the server, for one operation
 };
 
+// Where server and redis-benchmark run: wherever the kernel puts them, or each on a core of its
+// own. Whether they share one changes the CPU time of a request by half, and the kernel chooses
+// anew for each run.
+enum class Cores : std::uint8_t { any, apart };
+
 class Contender {
  public:
   // `folder` is its own, for files.
-  static Result<std::unique_ptr<Contender>> redis(Keeping keeping, const std::string& folder);
-  static Result<std::unique_ptr<Contender>> remora(Keeping keeping, const std::string& folder);
+  static Result<std::unique_ptr<Contender>> redis(Keeping keeping, const std::string& folder,
+                                                  Cores cores = Cores::any);
+  static Result<std::unique_ptr<Contender>> remora(Keeping keeping, const std::string& folder,
+                                                   Cores cores = Cores::any);
   Contender(const Contender&) = delete;
   Contender& operator=(const Contender&) = delete;
   ~Contender();
 
-  // One run of redis-benchmark, with values of that size.
+  // One run of redis-benchmark, with values of that size, on so many keys by chance.
   Result<Round> run(const std::string& command, std::uint64_t requests, std::uint32_t clients,
-                    std::uint32_t pipeline, std::uint32_t value_bytes = 3) const;
+                    std::uint32_t pipeline, std::uint32_t value_bytes = 3,
+                    std::uint64_t keys = 1) const;
 
  private:
-  Contender(pid_t process, std::uint16_t port) : process_(process), port_(port) {}
+  Contender(pid_t process, std::uint16_t port, Cores cores)
+      : process_(process), port_(port), cores_(cores) {}
   Status await_answer() const;
 
   const pid_t process_;
   const std::uint16_t port_;
+  const Cores cores_;
 };
 
 }  // namespace remora::bench

@@ -17,13 +17,14 @@ namespace remora::bench {
 namespace {
 
 struct Options {
-  std::uint64_t requests = 200'000;
+  std::uint64_t requests = 0;  // of each run; 0: as many as are enough
   std::uint32_t clients = 50;
   std::uint32_t rounds = 3;
   std::vector<std::uint32_t> pipelines = {1, 16};
   std::vector<std::string> commands = {"set", "get"};
   std::vector<std::string> keepings = {"none", "soon", "always"};
   std::string folder = ".";
+  bool apart = false;
 };
 
 Keeping keeping_of(const std::string& name) {
@@ -36,13 +37,27 @@ std::string ratio_text(const std::vector<double>& ratios) {
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", spread.median, spread.low, spread.high);
 }
 
+// What waits for the disk is less, and what comes sixteen at a time is more, unless a number is
+// given.
+std::uint64_t requests_of(const Options& options, const std::string& keeping,
+                          const std::string& command, std::uint32_t pipeline) {
+  if (options.requests != 0) {
+    return options.requests;
+  }
+  constexpr std::uint64_t usual = 200'000;
+  const std::uint64_t requests = keeping == "always" && command == "set" ? usual / 10 : usual;
+  return pipeline > 1 ? 4 * requests : requests;
+}
+
 Status compare(const Options& options, const std::string& keeping, const std::string& folder) {
   std::array<std::unique_ptr<Contender>, 2> sides;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const std::string own = folder + (i == 0 ? "/redis" : "/remora");
     std::filesystem::create_directories(own);
-    Result<std::unique_ptr<Contender>> side = i == 0 ? Contender::redis(keeping_of(keeping), own)
-                                                     : Contender::remora(keeping_of(keeping), own);
+    const Cores cores = options.apart ? Cores::apart : Cores::any;
+    Result<std::unique_ptr<Contender>> side =
+        i == 0 ? Contender::redis(keeping_of(keeping), own, cores)
+               : Contender::remora(keeping_of(keeping), own, cores);
     if (!side.ok()) {
       return side.status();
     }
@@ -56,10 +71,8 @@ Status compare(const Options& options, const std::string& keeping, const std::st
       std::vector<double> faster;
       for (std::uint32_t round = 0; round < options.rounds; ++round) {
         for (std::size_t i = 0; i < sides.size(); ++i) {
-          const std::uint64_t requests =
-              keeping == "always" && command == "set" ? options.requests / 10 : options.requests;
-          const Result<Round> result =
-              sides[i]->run(command, requests * (pipeline > 1 ? 4 : 1), options.clients, pipeline);
+          const Result<Round> result = sides[i]->run(
+              command, requests_of(options, keeping, command, pipeline), options.clients, pipeline);
           if (!result.ok()) {
             return result.status();
           }
@@ -84,7 +97,7 @@ Status compare(const Options& options, const std::string& keeping, const std::st
 int run(int argc, char** argv) {
   Options options;
   CLI::App app("CPU time of one operation: Redis and the Redis front end of Remora", "resp");
-  app.add_option("--requests", options.requests, "of one run; four times as many with pipelining");
+  app.add_option("--requests", options.requests, "of each run; 0: as many as are enough");
   app.add_option("--clients", options.clients, "connections");
   app.add_option("--rounds", options.rounds, "of which the middle one is shown");
   app.add_option("--pipeline", options.pipelines, "requests in flight on a connection")
@@ -95,6 +108,8 @@ int run(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::IsMember({"none", "soon", "always"}));
   app.add_option("--folder", options.folder, "for their files; on the disk that is to be measured");
+  app.add_flag("--apart", options.apart,
+               "server and redis-benchmark on a core each, so that both servers have the same");
   CLI11_PARSE(app, argc, argv);
   std::string folder = options.folder + "/resp-bench-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {

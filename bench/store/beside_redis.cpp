@@ -47,6 +47,14 @@ constexpr std::uint64_t records = 10'000;
 constexpr std::uint64_t persistent_share = 20;
 constexpr std::uint64_t read_multiple = 10;
 
+bool is_read(const Match& match) {
+  return std::string_view(match.command) == "get";
+}
+
+std::uint64_t records_of(const Match& match) {
+  return match.durability == kv::Durability::persistent ? records / persistent_share : records;
+}
+
 Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
                         const StoreBenchOptions& options) {
   cli::MeasuredOptions run;
@@ -58,15 +66,17 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
     run.pool_path = options.folder + "/ours.pool";
   }
   const bool waits = match.durability == kv::Durability::persistent;
-  const bool reads = std::string_view(match.command) == "get";
+  const bool reads = is_read(match);
   run.plan.workload = workload::parse_workload(reads ? "c" : "update-only").value();
+  // As redis-benchmark chooses.
+  run.plan.workload.distribution.choice = workload::Choice::uniform;
   if (reads && match.fabric == server::LocalFabric::mapped) {
     // A GET needs nothing of the server: its processor is for clients too.
     run.processes = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   }
   run.plan.values = workload::ValueSizes(value_bytes);
   run.plan.clients = connections;
-  run.plan.records = waits ? records / persistent_share : records;
+  run.plan.records = records_of(match);
   run.plan.operations = waits   ? options.operations / persistent_share
                         : reads ? options.operations * read_multiple
                                 : options.operations;
@@ -94,16 +104,19 @@ Status compare(const Match& match, std::uint32_t value_bytes, std::uint32_t conn
       if (!redis.ok()) {
         return redis.status();
       }
-      // A GET finds what a SET has left.
-      if (const Result<Round> filled = (*redis)->run("set", 1000, connections, 1, value_bytes);
-          !filled.ok()) {
-        return filled.status();
+      // A GET finds what a SET has left: as many keys as ours has, but for one in 20,000.
+      if (is_read(match)) {
+        const Result<Round> filled =
+            (*redis)->run("set", 10 * records, connections, 16, value_bytes, records);
+        if (!filled.ok()) {
+          return filled.status();
+        }
       }
       const std::uint64_t requests = match.keeping == Keeping::always
                                          ? options.redis_operations / 10
                                          : options.redis_operations;
       const Result<Round> result =
-          (*redis)->run(match.command, requests, connections, 1, value_bytes);
+          (*redis)->run(match.command, requests, connections, 1, value_bytes, records_of(match));
       if (!result.ok()) {
         return result.status();
       }
