@@ -9,7 +9,8 @@
 //
 // Threads: a device and all that is made from it belong to one thread, that of the loop which
 // drives it. Nothing here blocks but destroying a memory region that a peer works on itself (see
-// fabric/nic/shortcut.h), and posting and polling do not allocate.
+// fabric/nic/shortcut.h) and, on `mapped`, posting a large WRITE to a peer's file; posting and
+// polling do not allocate.
 //
 // Failures that a caller can expect are a Status; posting more than a queue holds is no_space and
 // posts nothing of the batch from the refused entry on.

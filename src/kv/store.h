@@ -131,8 +131,8 @@ struct ServerOptions {
   // How long a client may be silent before it follows a change that all must know of; then it is
   // disconnected. One that waits for an answer is not silent.
   std::uint64_t client_timeout_ns = 1'000'000'000;
-  // Where being persistent takes a commit: how long changes by the local store wait for one that
-  // nobody asks for.
+  // Where being persistent takes a commit: how long changes by the local store wait at most for one
+  // that nobody asks for.
   std::uint64_t local_commit_ns = 50'000'000;
   // What one client may have on its way: values that it was granted space for and that are not yet
   // persistent, and the space of these. It is told to try again beyond that. The engines that hand

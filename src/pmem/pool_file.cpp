@@ -62,8 +62,8 @@ Result<std::unique_ptr<Region>> zeroed_device(const FileHandle& device, Media me
   return region;
 }
 
-// Nobody waits longer than this for blocks of a new pool to be written; the rest is left to those
-// who write there first (file_ahead.h).
+// Nobody waits much longer than this for blocks of a new pool to be written; the rest is left to
+// those who write there first (file_ahead.h).
 constexpr std::chrono::milliseconds longest_write{1000};
 
 Result<std::unique_ptr<Region>> open_new_file(const FileHandle& file, Media media) {

@@ -105,7 +105,7 @@ Status Server::listen(const RespOptions& options) {
   listener_ = ::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int yes = 1;
   SocketAddress bound;
-  if (is_loopback(*address)) {
+  if (listener_ >= 0 && is_loopback(*address)) {
     choose_plain_congestion(listener_);
   }
   if (listener_ < 0 || ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||

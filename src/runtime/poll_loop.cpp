@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 #include "runtime/pause.h"
@@ -48,6 +49,7 @@ class Alarm final : public Timer {
 PollLoop::PollLoop(const PollLoopOptions& options)
     : Runtime(options.seed ? *options.seed : random_word()),
       spin_turns_(options.spin_turns),
+      may_stay_(spin_turns_ >= limits::spin_turns && std::thread::hardware_concurrency() > 1),
       wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   list_descriptors();
 }
@@ -249,8 +251,7 @@ void PollLoop::park() {
 
 void PollLoop::slept(std::uint64_t begin_ns, std::uint64_t span_ns) {
   const std::uint64_t took_ns = now_ns() - begin_ns;
-  const bool may_stay = spin_turns_ >= limits::spin_turns;  // else others need the processor
-  if (may_stay && took_ns < std::min(limits::short_park_ns, span_ns)) {
+  if (may_stay_ && took_ns < std::min(limits::short_park_ns, span_ns)) {
     awake_ns_ =
         std::clamp(2 * awake_ns_, limits::stay_awake_first_ns, limits::stay_awake_longest_ns);
   } else {

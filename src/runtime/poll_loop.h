@@ -84,6 +84,7 @@ class PollLoop final : public Runtime {
   bool list_for_sleeper();
 
   const std::uint32_t spin_turns_;
+  const bool may_stay_;               // awake beyond its turns: else others need the processor
   std::uint64_t awake_ns_ = 0;        // so long it stays awake beyond its turns
   std::uint64_t awake_until_ns_ = 0;  // while it does
   TimerQueue timers_;

@@ -31,7 +31,7 @@ class Scheduler {
   virtual void soon(Timer& timer) = 0;
 
   // Runs the timer at the end of this turn, behind all that is ready in it; of one that is not in a
-  // turn, at the end of the next.
+  // turn, at the end of the next. A loop that has no turns runs it soon.
   virtual void last(Timer& timer) { soon(timer); }
 
   // The time `span_ns` from now; never_ns if that lies beyond the clock.

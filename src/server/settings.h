@@ -18,8 +18,9 @@
 //   fabric = "auto"                # or "verbs", "verbs:DEVICE": clients reach the store through
 //                                  # this RDMA device; the socket or `listen` let them in
 //   clients = 64                   # at a time
-//   client_operations = 8192       # of one client, in flight: values that are not yet persistent,
-//                                  # replies that wait for that
+//   client_operations = 8192       # of one client, in flight: values that it was granted space
+//                                  # for and that are not yet persistent, replies that wait for
+//                                  that
 //   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
 //   threads = 1                    # 2: large values are verified on a thread of their own, which
 //                                  # wants a core of its own

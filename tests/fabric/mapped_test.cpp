@@ -144,12 +144,17 @@ TEST_F(Mapped, a_flush_covers_atomics) {
 TEST_F(Mapped, on_page_media_the_target_commits) {
   Pair pair(*pages_);
   pair.fill_near(0, 5000, 1);
-  EXPECT_EQ(pair.status_of(pair.write(1, 0, 100, 5000)), WorkStatus::success);
-  EXPECT_EQ(short_cut(*pages_), 1u);
-  EXPECT_FALSE(pages_->survives(100, Pair::pattern(5000, 1)));
-  EXPECT_EQ(pair.status_of(pair.flush(2, 100, 5000)), WorkStatus::success);
-  EXPECT_EQ(pages_->near().counters().requests_by_wire, 1u);
-  EXPECT_TRUE(pages_->survives(100, Pair::pattern(5000, 1)));
+  // Stored through the mapping, where it begins within a word, and written by the file.
+  std::uint64_t turn = 0;
+  for (const std::uint64_t at : {std::uint64_t{100}, std::uint64_t{8192}}) {
+    ++turn;
+    EXPECT_EQ(pair.status_of(pair.write(1, 0, at, 5000)), WorkStatus::success);
+    EXPECT_EQ(short_cut(*pages_), turn);
+    EXPECT_FALSE(pages_->survives(at, Pair::pattern(5000, 1)));
+    EXPECT_EQ(pair.status_of(pair.flush(2, at, 5000)), WorkStatus::success);
+    EXPECT_EQ(pages_->near().counters().requests_by_wire, turn);
+    EXPECT_TRUE(pages_->survives(at, Pair::pattern(5000, 1)));
+  }
 }
 
 TEST_F(Mapped, memory_without_a_file_goes_by_the_rings) {

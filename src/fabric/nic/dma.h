@@ -19,8 +19,9 @@ class Dma {
 
   // Payload of a WRITE or SEND that this queue pair received.
   virtual void write(QpNumber qp, std::byte* to, ConstBytes from) = 0;
-  // The same of one packet of a WRITE that is large, on a wire that streams. What is visible of it,
-  // and in which order, matters when the last packet is there.
+  // The same of one packet of a WRITE that is large, on a wire that streams. Its bytes appear in
+  // any order; those of the last, and of one that reaches into the last word, after all before
+  // them.
   virtual void write_part(QpNumber qp, std::byte* to, ConstBytes from, bool /*last*/) {
     write(qp, to, from);
   }

@@ -1,5 +1,6 @@
 // eFactory (Du et al., ICPP 2021): a multi-version log-structured store with asynchronous
-// durability. The client writes values by one-sided WRITE; the server verifies and persists them in
+// durability. The client writes values by one-sided WRITE (small ones may come within a request,
+// where that is faster: client.h); the server verifies and persists them in
 // the background; a reader takes what the index calls durable by one-sided READs, and asks the
 // server otherwise.
 //

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint64_t first_look_ns = 5'000;
 constexpr std::uint64_t longest_look_ns = 100'000;
 constexpr std::size_t flags_per_turn = 64;
+// How long changes wait that are in a hurry: others may share their commit.
+constexpr std::uint64_t hurried_ns = 1'000'000;
 
 }  // namespace
 
@@ -41,6 +43,9 @@ std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
 Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const ConstBytes> value,
                                             Expiry expires) {
   ++uses_;
+  if (has_failed_) [[unlikely]] {
+    return failed();
+  }
   std::uint64_t value_bytes = 0;
   for (const ConstBytes piece : value) {
     value_bytes += piece.size();
@@ -61,6 +66,9 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
 
 Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
   ++uses_;
+  if (has_failed_) [[unlikely]] {
+    return failed();
+  }
   const std::uint64_t before = catalogue_.sequence();
   const Result<Ticket> ticket = catalogue_.del(key);
   if (!ticket.ok()) {
@@ -82,7 +90,14 @@ ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink&
 
 // --- Durability ---
 
+Status EfactoryLocal::failed() {
+  return Status(Code::closed, "the pool's file cannot be written; nothing more is kept");
+}
+
 void EfactoryLocal::wait_for_commit(const Change& change) {
+  if (by_commit_ && pending_.empty()) {
+    since_ns_ = background_.now_ns();
+  }
   pending_.push_back(change);
   if (!by_commit_) {
     if (!drain_.armed()) {
@@ -138,14 +153,29 @@ std::optional<Status> EfactoryLocal::persistent_at_once() {
     return Status();
   }
   flag_batch();
-  std::swap(batch_, pending_);
+  take_pending();
   const Status status = background_.region().wait(background_.drain());
   if (status.ok()) {
     persistent_ = batch_.back().mark;
     background_.runtime().soon(drain_);  // who waits is answered before
+  } else {
+    has_failed_ = true;
   }
   wake_waiting();
   return status;
+}
+
+void EfactoryLocal::take_pending() {
+  std::swap(batch_, pending_);
+  batch_since_ns_ = std::exchange(since_ns_, 0);
+  hurried_ = false;
+}
+
+void EfactoryLocal::hurry() {
+  if (!hurried_ && pause_ != nullptr) {
+    pause_->cancel();
+  }
+  hurried_ = true;
 }
 
 void EfactoryLocal::flag_batch() {
@@ -170,7 +200,7 @@ Task<void> EfactoryLocal::commit() {
       co_await to_commit_.emplace(runtime);
     }
     if (wanted_ <= persistent_) {
-      Sleep pause = runtime.sleep_for(commit_ns_);
+      Sleep pause = runtime.sleep_for(hurried_ ? std::min(commit_ns_, hurried_ns) : commit_ns_);
       pause_ = &pause;
       co_await pause;
       pause_ = nullptr;
@@ -180,10 +210,11 @@ Task<void> EfactoryLocal::commit() {
     }
     flag_batch();
     committing_ = true;
-    std::swap(batch_, pending_);
+    take_pending();
     const Mark mark = batch_.back().mark;
     const Ticket ticket = background_.drain();
     if (!(co_await commits_.persistent(ticket, first_look_ns, longest_look_ns)).ok()) {
+      has_failed_ = true;
       wake_waiting();
       co_return;
     }

@@ -54,6 +54,12 @@ class EfactoryLocal final : public LocalStore {
   bool busy() const { return persistent_ != last_ || !batch_.empty(); }
   // How often it was used: who sees another number knows that somebody uses it.
   std::uint64_t uses() const { return uses_; }
+  // What was changed is not to wait as long as Redis clients' changes do for a commit that nobody
+  // asks for.
+  void hurry();
+  // Changes that are not persistent yet, and since when the oldest of them waits; 0: none does.
+  std::size_t waiting() const { return pending_.size() + (committing_ ? batch_.size() : 0); }
+  std::uint64_t waits_since_ns() const { return committing_ ? batch_since_ns_ : since_ns_; }
   // The group commits, for ever.
   Task<void> commit();
 
@@ -81,7 +87,9 @@ class EfactoryLocal final : public LocalStore {
     EfactoryLocal& store_;
   };
 
+  static Status failed();
   void wait_for_commit(const Change& change);
+  void take_pending();
   void commit_at_once();
   void mark_durable(const Change& change);
   void flag_batch();
@@ -101,6 +109,10 @@ class EfactoryLocal final : public LocalStore {
   std::vector<Change> pending_;  // in order
   std::vector<Change> batch_;    // of the last commit, until they are flagged; in order
   bool committing_ = false;      // and that commit is under way, or its flags are
+  bool hurried_ = false;         // some of what is pending is
+  bool has_failed_ = false;      // nothing will be persistent any more
+  std::uint64_t since_ns_ = 0;   // when the oldest that is pending came, where commits are needed
+  std::uint64_t batch_since_ns_ = 0;
   std::vector<Event*> waiting_;
   std::optional<Event> to_commit_;
   Drain drain_{*this};

@@ -112,7 +112,7 @@ bool EfactoryServer::left(const rpc::Session& session) {
   return true;
 }
 
-// Redis clients do not wait for the commits of natives, nor does cleaning.
+// Redis clients and whole puts do not wait for the commits of others, nor does cleaning.
 bool EfactoryServer::may_wait() {
   const bool is_unused = local_->uses() == std::exchange(local_uses_, local_->uses());
   return options_.may_stand_still && is_unused && !local_->busy() && !cleaning_ && !growing_;
@@ -244,6 +244,7 @@ rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body) {
                ? full(body)
                : rpc::Reply::failure(body, put.code(), put.status().message());
   }
+  local_->hurry();
   return {};
 }
 
@@ -316,6 +317,9 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   for (const Awaited& version : catalogue_->awaited()) {
     oldest_ns = std::min(oldest_ns, version.received_ns);
   }
+  if (local_->waits_since_ns() != 0) {
+    oldest_ns = std::min(oldest_ns, local_->waits_since_ns());
+  }
   return {{"keys", catalogue_->keys()},
           {"keys_with_expiry", catalogue_->expiring()},
           {"expired_keys", expired_},
@@ -325,7 +329,7 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
           {"durability_lag_ns", now_ns - oldest_ns},
           {"log_bytes_in_use", usage.segment_bytes},
           {"log_bytes_total", usage.total_bytes},
-          {"awaited_versions", catalogue_->awaited().size()},
+          {"awaited_versions", catalogue_->awaited().size() + local_->waiting()},
           {"verified_versions", verified_},
           {"verified_by_worker", looked_aside_},
           {"superseded_versions", superseded_},

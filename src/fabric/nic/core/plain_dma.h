@@ -2,7 +2,7 @@
 // those of a part, when the call for the last one does.
 //
 // One thread, that of the loop which drives the device; no allocation. Other threads and processes
-// may look at the memory meanwhile: words are stored in ascending order, and whole.
+// may look at the memory meanwhile: words are stored whole, and but for parts in ascending order.
 #pragma once
 
 #include "fabric/nic/dma.h"

@@ -157,7 +157,9 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
       return;
     }
     if (connection_.traits.streams && write_length_ >= limits::streamed_bytes) {
-      engine_.dma.write_part(connection_.number, to, payload, last);
+      // What ends within the message's last word must not be seen before all the rest.
+      const bool ends = last || left - payload.size() < word_bytes;
+      engine_.dma.write_part(connection_.number, to, payload, ends);
     } else {
       engine_.dma.write(connection_.number, to, payload);
       if (!last) {

@@ -5,7 +5,7 @@
 // The check of key, bounds and rights is made here, against mistakes; what the kernel holds a peer
 // to is only that what it got for reading cannot be written. See mapped_target.h for whom to trust.
 //
-// One thread, the loop's. Nothing blocks but mapping.
+// One thread, the loop's. Nothing blocks but mapping, and what is written by the file.
 #pragma once
 
 #include <cstdint>

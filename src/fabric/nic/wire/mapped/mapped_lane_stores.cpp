@@ -30,13 +30,16 @@ bool MappedLane::store_perhaps_past_caches(const Place& place, std::uint64_t at,
   return false;
 }
 
-// Words stay whole where they begin with a word. False: some of it may be there, and all of it is
-// to be stored.
+// Words stay whole where both sides begin with a word: the kernel stops and goes on where a page of
+// the source is not there, and copies words, or bytes in an order that makes words of them. False:
+// some of it may be there, and all of it is to be stored.
 bool MappedLane::store_by_file(const Place& place, ConstBytes from) {
   const MappedPages& pages = *place.known->mapping->pages;
   const auto offset = static_cast<std::uint64_t>(place.at - pages.bytes().data());
   const std::size_t last_at = round_down(from.size() - 1, word_bytes);
-  return offset % word_bytes == 0 && last_at != 0 && pages.write(offset, from.first(last_at)) &&
+  const bool is_aligned =
+      (offset | reinterpret_cast<std::uintptr_t>(from.data())) % word_bytes == 0;
+  return is_aligned && last_at != 0 && pages.write(offset, from.first(last_at)) &&
          pages.write(offset + last_at, from.subspan(last_at));
 }
 

@@ -18,8 +18,9 @@ inline constexpr std::uint32_t asks_again_at_most_after = 65'536;
 // Requests that one entry into the epoch covers: whoever takes rights back waits for no more.
 inline constexpr std::size_t requests_per_entry = 64;
 
-// From this size on a WRITE goes past the caches: a cold line that is stored to in part is read
-// first, and from here on that costs more than the fence that past-the-cache stores need.
+// From this size on a WRITE goes past the caches, or to page media by the file: a cold line that is
+// stored to in part is read first, and from here on that costs more than the fence that
+// past-the-cache stores need.
 inline constexpr std::size_t past_cache_bytes = 2048;
 // Up to this size words are stored one by one; from there on memcpy is faster.
 inline constexpr std::size_t by_word_bytes = 256;

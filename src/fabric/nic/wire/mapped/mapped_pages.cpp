@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -24,14 +25,17 @@ std::map<Name, std::weak_ptr<MappedPages>>& known_pages() {
   return known;
 }
 
-// The same open file once more, for as long as the mapping, or nothing. Who writes beyond the limit
-// on file sizes is ended by a signal, which a store is not.
+// The file opened once more, for as long as the mapping, or nothing where that is not allowed. Not
+// what was received itself: that marks the file as mapped (mapped_target.h), and a forked process
+// would keep it. Who writes beyond the limit on file sizes is ended by a signal, which a store is
+// not.
 Descriptor for_writing(const Descriptor& file, std::uint64_t end) {
   rlimit most = {};
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < end) {
     return {};
   }
-  return Descriptor(::fcntl(file.number(), F_DUPFD_CLOEXEC, 0));
+  const std::string path = "/proc/self/fd/" + std::to_string(file.number());
+  return Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
 }
 
 }  // namespace
