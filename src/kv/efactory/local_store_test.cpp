@@ -328,5 +328,31 @@ TEST_P(LocalStoreTest, cleaning_drops_what_has_expired_and_carries_times_along) 
   EXPECT_EQ(local().get(as_bytes("far"))->expires, far);
 }
 
+// Whoever is told "ok" believes that it will be kept some time.
+TEST_P(LocalStoreTest, takes_no_more_when_the_medium_has_failed) {
+  client_ = connected({.whole_value_bytes = 100});
+  put_here("key", "kept");
+  sleep_ms(200);
+  static_cast<FakeRegion&>(*region_).fail();
+  put_here("key", "value");
+  sleep_ms(200);
+  const std::string key = "another";
+  const ConstBytes piece = bytes_of(key);
+  const bool takes_more = local().put(bytes_of(key), std::span(&piece, 1)).ok();
+  EXPECT_EQ(takes_more, GetParam() != Granularity::page);
+  EXPECT_EQ(put("whole", "value").ok(), takes_more);
+  EXPECT_EQ(local().del(bytes_of(key)).ok(), takes_more);
+}
+
+TEST_P(LocalStoreTest, whole_puts_of_natives_do_not_wait_as_long_as_changes_of_its_own) {
+  client_ = connected({.whole_value_bytes = 100});
+  put_here("here", "value");
+  sleep_ms(10);
+  EXPECT_EQ(local().persistent_now() == local().now(), GetParam() != Granularity::page);
+  EXPECT_TRUE(put("there", "value").ok());
+  sleep_ms(10);
+  EXPECT_EQ(local().persistent_now(), local().now());
+}
+
 }  // namespace
 }  // namespace remora::kv
