@@ -46,6 +46,7 @@ Caller::Caller(const Host& host, const CallerOptions& options,
       slots_(options.slots) {
   for (std::uint32_t index = 0; index < options.slots; ++index) {
     unused_.push_back(options.slots - 1 - index);
+    slots_[index].round = options.first_round;
   }
 }
 
@@ -118,7 +119,9 @@ std::uint32_t Caller::begin(CallSlot& slot) {
   if (state.buffer != no_buffer) {  // the reply of the call before is not needed any more
     fail(post_receive(std::exchange(state.buffer, no_buffer)));
   }
-  state.call = ++state.round << slot_bits | slot.index_;
+  do {  // rounds come round, and no call has the number 0
+    state.call = ++state.round << slot_bits | slot.index_;
+  } while (state.call == 0);
   state.code = Code::ok;
   state.answered = !failure_.ok();
   state.began_ns = host_.now_ns();

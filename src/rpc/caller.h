@@ -39,6 +39,7 @@ struct CallerOptions {
   std::uint32_t reply_bytes = 4096;
   std::uint32_t notices = 4;                 // that may arrive at once
   std::uint64_t timeout_ns = 1'000'000'000;  // of a call
+  std::uint32_t first_round = 0;             // after which the calls of each slot are numbered
 };
 
 class Caller;

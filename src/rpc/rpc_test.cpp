@@ -122,6 +122,14 @@ TEST_F(RpcTest, answers_more_calls_than_there_are_slots) {
   }
 }
 
+// The numbers of calls come round after a million on one slot; 0 is no call's.
+TEST_F(RpcTest, answers_when_the_numbers_of_calls_come_round) {
+  caller_ = connected({.first_round = (1u << (32 - slot_bits)) - 3});
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(loop_.block_on(say(*caller_, "remora")), "aromer");
+  }
+}
+
 TEST_F(RpcTest, brings_the_failure_that_the_service_answered) {
   EXPECT_EQ(loop_.block_on(say(*caller_, "refuse")), "not_found: there is nothing of that name");
   EXPECT_EQ(loop_.block_on(say(*caller_, "ok")), "ko");
