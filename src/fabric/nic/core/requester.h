@@ -130,6 +130,7 @@ class Requester {
   Sent send_straight(const SendEntry& entry);
   Sent send_straight_read(const SendEntry& entry);
   void went_straight();
+  void commit_straight(PacketOpcode opcode, const SendEntry& entry, Bytes room);
   Sent send_straight_write(const SendEntry& entry, const std::byte* from);
   Sent send_straight_other(const SendEntry& entry, const std::byte* from);
   Sent send_one(SendEntry& entry);

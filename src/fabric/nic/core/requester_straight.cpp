@@ -5,16 +5,10 @@
 
 namespace remora::fabric::nic {
 
-// Without padding or immediate data.
-[[gnu::always_inline]] inline Requester::Sent Requester::send_straight_write(
-    const SendEntry& entry, const std::byte* from) {
-  constexpr std::size_t headers = bth_bytes + reth_bytes;
-  const Bytes room = engine_.wire.reserve(connection_.link, headers + entry.size_bytes);
-  if (room.empty()) [[unlikely]] {
-    return Sent::no_room;
-  }
-  racy_copy(room.subspan(headers), ConstBytes(from, entry.size_bytes));
-  const Packet packet = {.opcode = PacketOpcode::write_only,
+// The headers of a packet that names remote memory, whose payload is in place.
+[[gnu::always_inline]] inline void Requester::commit_straight(PacketOpcode opcode,
+                                                              const SendEntry& entry, Bytes room) {
+  const Packet packet = {.opcode = opcode,
                          .acknowledge_request = true,
                          .queue_pair = connection_.peer,
                          .sequence = next_,
@@ -24,6 +18,18 @@ namespace remora::fabric::nic {
   encode_base(packet, 0, room.data());
   encode_reth(packet, room.data() + bth_bytes);
   engine_.commit_encoded();
+}
+
+// Without padding or immediate data.
+[[gnu::always_inline]] inline Requester::Sent Requester::send_straight_write(
+    const SendEntry& entry, const std::byte* from) {
+  constexpr std::size_t headers = bth_bytes + reth_bytes;
+  const Bytes room = engine_.wire.reserve(connection_.link, headers + entry.size_bytes);
+  if (room.empty()) [[unlikely]] {
+    return Sent::no_room;
+  }
+  racy_copy(room.subspan(headers), ConstBytes(from, entry.size_bytes));
+  commit_straight(PacketOpcode::write_only, entry, room);
   return Sent::yes;
 }
 
@@ -90,16 +96,7 @@ Requester::Sent Requester::send_straight_read(const SendEntry& entry) {
   if (room.empty()) [[unlikely]] {
     return Sent::no_room;
   }
-  const Packet packet = {.opcode = PacketOpcode::read_request,
-                         .acknowledge_request = true,
-                         .queue_pair = connection_.peer,
-                         .sequence = next_,
-                         .key = entry.remote.key,
-                         .address = entry.remote.address,
-                         .length = entry.size_bytes};
-  encode_base(packet, 0, room.data());
-  encode_reth(packet, room.data() + bth_bytes);
-  engine_.commit_encoded();
+  commit_straight(PacketOpcode::read_request, entry, room);
   ++reads_;
   went_straight();
   return Sent::yes;
