@@ -121,6 +121,8 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   plan.probe_one_in = plan.operations * 4;
   plan.changes_here = random.chance(1, 3);
   plan.server.local_commit_ns = random.below(100'000);
+  // Now and then as if room were short.
+  plan.server.clean_in_parts = plan.server.local_commit_ns % 3 == 1;
   // Now and then small values travel within requests, as on wires where messages cost most.
   plan.client.whole_value_bytes = plan.server.local_commit_ns % 4 == 0 ? 600 : 0;
   plan.client.whole_gets = plan.server.local_commit_ns % 8 == 0;

@@ -41,6 +41,7 @@ constexpr Metric engine_metrics[] = {
     {"log_bytes_in_use", "remora_log_in_use_bytes", "Space of the log in use"},
     {"log_bytes_total", "remora_log_size_bytes", "Space of the log"},
     {"cleanings", "remora_cleanings", "Cleanings of the log that came to their end", true},
+    {"cleaned_parts", "remora_cleaned_parts", "Cleanings of a part, where room was short", true},
     {"moved_versions", "remora_moved_versions", "Versions that cleaning has moved", true},
     {"rounds", "remora_rounds", "Changes of layout that all clients followed", true},
 };

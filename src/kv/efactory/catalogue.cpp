@@ -186,7 +186,7 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
                         sequence, object_format::client_checksum(key, {})),
                     .sequence = sequence,
                     .previous = {newest(slot).offset(), false}},
-                   to, Reserve::may_use);
+                   to, Reserve::may_use_half);
   if (!placed.ok()) {
     return placed.status();
   }

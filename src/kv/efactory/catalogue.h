@@ -158,19 +158,29 @@ class Catalogue {
   // Whether the version must live on: no newer version of its key is durable or can be made so, and
   // its value is complete.
   enum class Fate : std::uint8_t { stale, keep, undecided };
-  Fate judge(const Object& object);
+  // What a deletion hides, or a version whose time has come, goes with it when all of the old pool
+  // goes. When a part goes, it may be in another part: such a version lives on as a tombstone.
+  enum class Goes : std::uint8_t { whole, part };
+  Fate judge(const Object& object, Goes goes = Goes::whole);
   // Persistent when all versions are that others were called stale for.
   Ticket relied_on() const { return relied_on_; }
   // Copies a version to the next data pool, and leads there whatever led to it. The copy is
   // persistent when the ticket is.
   Result<Ticket> move(const Object& object);
+  // Whether a version says that what is older than it is not there.
+  bool hides(const Object& object) const;
+  // Copies a version that hides others as a tombstone in its place.
+  Result<Ticket> move_hiding(const Object& object);
   // The entries of the index from `from` on lead to the next data pool alone; those that lead
   // nowhere go. Returns where to go on, 0 at the end.
   Tag flip(Tag from, std::uint64_t most_entries);
   // The same after a cleaning that was given up: entries lead where they led, by the place that is
   // the current pool's.
   Tag unflip(Tag from, std::uint64_t most_entries);
-  // A version in the next data pool forgets links to the old one.
+  // The same for a part of the log that goes: entries that lead there, to versions that were given
+  // up, lead to what was before those.
+  Tag lead_away(Tag from, std::uint64_t most_entries, const std::vector<Segment>& gone);
+  // A version that stays forgets links to those that go.
   void unlink_old(const Object& object, const std::vector<Segment>& old);
 
   Log& log() { return *log_; }
@@ -221,6 +231,9 @@ class Catalogue {
   static Place place_of(const Object& object, bool durable);
   // Returns the entry.
   IndexSlot lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);
+  // The first of these versions that stays when those segments go.
+  std::optional<Object> staying(std::optional<Object> version,
+                                const std::vector<Segment>& gone) const;
   // The newest version in the next data pool that counts, of a key whose newer ones never came.
   std::optional<Object> survivor(IndexSlot slot, const std::vector<Segment>& next) const;
   std::size_t next_mark() const { return 1 - mark_; }

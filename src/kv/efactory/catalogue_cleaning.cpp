@@ -16,16 +16,35 @@ bool lies_in(Offset offset, const std::vector<Segment>& segments) {
 
 }  // namespace
 
-Catalogue::Fate Catalogue::judge(const Object& object) {
-  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
-  if (!slot || is_given_up(object, background_)) {
+bool Catalogue::hides(const Object& object) const {
+  return object.kind() == Kind::tombstone ||
+         (expired(object) && (object.durable() || complete(object, background_)));
+}
+
+Catalogue::Fate Catalogue::judge(const Object& object, Goes goes) {
+  if (is_given_up(object, background_)) {
     return Fate::stale;
+  }
+  const auto last = [&] {
+    return goes == Goes::part && hides(object) &&
+                   !background_.faults().planted(faults::part_forgets_deletions)
+               ? Fate::keep
+               : Fate::stale;
+  };
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
+  if (!slot) {
+    return last();
   }
   const bool trusts_any = background_.faults().planted(faults::clean_drops_newest);
   std::optional<Object> version = newest(slot);
   for (; version && version->offset() != object.offset(); version = before(*version)) {
     if (version->sequence() <= object.sequence()) {
-      return Fate::stale;  // it is not in the list any more
+      // It is not in the list any more. Its copy may be: after a kill, nobody knows whether that is
+      // persistent.
+      if (goes == Goes::part && !version->durable() && complete(*version, background_)) {
+        relied_on_ = make_durable(*version, background_);
+      }
+      return Fate::stale;
     }
     if (version->durable() || version->kind() == Kind::tombstone || trusts_any) {
       return Fate::stale;
@@ -38,16 +57,15 @@ Catalogue::Fate Catalogue::judge(const Object& object) {
     }
   }
   if (!version) {
-    return Fate::stale;  // nothing leads to it: it was deleted before the last recovery
+    return last();  // nothing leads to it: it was deleted before the last recovery
   }
   if (object.kind() == Kind::tombstone) {
-    return Fate::stale;  // all that it hides goes with the old pool
+    return last();  // all that it hides goes with the old pool
   }
   // The same is true of a version whose time has come, unless what it hides was moved before it was
   // complete: then it goes where that went.
-  if (target_ == DataPool::current && expired(object) &&
-      (object.durable() || complete(object, background_))) {
-    return Fate::stale;
+  if (target_ == DataPool::current && hides(object)) {
+    return last();
   }
   if (object.durable() || complete(object, background_) ||
       background_.faults().planted(faults::clean_moves_incomplete)) {
@@ -100,6 +118,40 @@ Result<Ticket> Catalogue::move(const Object& object) {
     mark_durable(copy, background_);
   } else {
     awaited_.push_back({copy.offset(), copy.sequence(), host_.now_ns(), 0});
+  }
+  return ticket;
+}
+
+Result<Ticket> Catalogue::move_hiding(const Object& object) {
+  const Result<Placed> placed =
+      log_->append({.key = object.key(),
+                    .kind = Kind::tombstone,
+                    .checksum = object_format::object_checksum(
+                        object.sequence(), object_format::client_checksum(object.key(), {})),
+                    .sequence = object.sequence()},
+                   DataPool::next, Reserve::may_use);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  const Object copy = log_->at(placed->offset);
+  const Ticket ticket = background_.drain();
+  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
+  if (!slot) {
+    return ticket;
+  }
+  std::optional<Object> after = newest(slot);
+  if (after->offset() == object.offset()) {
+    const Place place = place_of(copy, true);
+    discount(slot.place(newest_of(slot)));
+    count(place);
+    index_->set_place(slot, next_mark(), encode(place));
+    return ticket;
+  }
+  for (; after; after = before(*after)) {
+    if (after->previous().offset == object.offset() && after->sequence() > object.sequence()) {
+      log_->set_previous(*after, {copy.offset(), true});
+      break;
+    }
   }
   return ticket;
 }
@@ -158,18 +210,48 @@ Tag Catalogue::unflip(Tag from, std::uint64_t most_entries) {
   });
 }
 
+Tag Catalogue::lead_away(Tag from, std::uint64_t most_entries, const std::vector<Segment>& gone) {
+  std::vector<IndexSlot> lost;
+  const Tag go_on = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    const Object first = newest(slot);
+    if (!lies_in(first.offset(), gone)) {
+      return;
+    }
+    const std::optional<Object> version = staying(first, gone);
+    if (!version) {
+      lost.push_back(slot);
+      return;
+    }
+    const Place place = place_of(*version, version->durable() || version->kind() != Kind::value);
+    discount(slot.place(newest_of(slot)));
+    count(place);
+    index_->set_place(slot, newest_of(slot), encode(place));
+  });
+  for (const IndexSlot slot : lost) {
+    release(slot);
+  }
+  return go_on;
+}
+
+std::optional<Object> Catalogue::staying(std::optional<Object> version,
+                                         const std::vector<Segment>& gone) const {
+  while (version && lies_in(version->offset(), gone)) {
+    version =
+        version->kind() == Kind::tombstone || expired(*version) ? std::nullopt : before(*version);
+  }
+  return version;
+}
+
 void Catalogue::unlink_old(const Object& object, const std::vector<Segment>& old) {
+  if (object.sequence() <= recovered_) {
+    return;  // nobody follows its link
+  }
   const Link link = object.previous();
   if (link.offset != 0 && lies_in(link.offset, old)) {
     // What is left there never came; a version behind it may have been moved.
-    std::optional<Object> version = log_->at(link.offset);
-    if (background_.faults().planted(faults::clean_cuts_chain)) {
-      version.reset();
-    }
-    while (version && lies_in(version->offset(), old)) {
-      version =
-          version->kind() == Kind::tombstone || expired(*version) ? std::nullopt : before(*version);
-    }
+    const std::optional<Object> version = background_.faults().planted(faults::clean_cuts_chain)
+                                              ? std::nullopt
+                                              : staying(log_->at(link.offset), old);
     log_->set_previous(object, {version ? version->offset() : 0, false});
   } else if (link.transferred) {
     log_->set_previous(object, {link.offset, false});

@@ -1,5 +1,5 @@
 // Cleaning of the log and growth of the index; the rounds that tell clients of both are in
-// rounds.cpp.
+// rounds.cpp, and what is cleaned where there is little room in cleaning_part.cpp.
 #include <algorithm>
 
 #include "kv/efactory/faults.h"
@@ -86,10 +86,13 @@ Task<void> EfactoryServer::tidy() {
       growing_ = false;
     } else if (wants_cleaning()) {
       cleaning_ = true;
-      const Status status = co_await clean();
+      const bool all = has_room_for_all() && !part_first_;
+      Task<Status> work = all ? clean() : clean_part();
+      const Status status = co_await std::move(work);
+      part_first_ = all && (status.code() == Code::no_space || options_.clean_in_parts);
       // What a cleaning could not do is still worth doing.
       used_after_clean_ =
-          status.ok() ? catalogue_->log().usage().appended_bytes : catalogue_->live_bytes();
+          all && status.ok() ? catalogue_->log().usage().appended_bytes : catalogue_->live_bytes();
       full_ = false;
       copying_ = false;
       cleaning_ = false;
@@ -157,16 +160,9 @@ Task<Status> EfactoryServer::clean() {
     co_return status;
   }
   // Where the index led to a version that was given up, it leads to an older one from here on.
-  while (catalogue_->marks_pending()) {
-    wake_verifier();
-    REMORA_CO_TRY(background_.region().failure());
-    co_await background_.runtime().sleep_for(look_marks_ns);
-  }
+  REMORA_CO_TRY(co_await settle_marks());
   co_await settle_old(old);
-  if (!background_.faults().planted(faults::clean_copies_unpersisted)) {
-    REMORA_CO_TRY(co_await persistent(last_move_));
-  }
-  REMORA_CO_TRY(co_await persistent(catalogue_->relied_on()));
+  REMORA_CO_TRY(co_await settle_moves());
   const Result<Ticket> ended = log.end_old_pool();
   if (!ended.ok()) {
     co_return ended.status();
@@ -174,21 +170,41 @@ Task<Status> EfactoryServer::clean() {
   catalogue_->append_to(DataPool::current);
   REMORA_CO_TRY(co_await persistent(*ended));
   co_await round(Reads::by_mark);
+  REMORA_CO_TRY(co_await free_old());
+  ++cleaned_;
+  co_return Status();
+}
+
+Task<Status> EfactoryServer::settle_marks() {
+  while (catalogue_->marks_pending()) {
+    wake_verifier();
+    REMORA_CO_TRY(background_.region().failure());
+    co_await background_.runtime().sleep_for(look_marks_ns);
+  }
+  co_return Status();
+}
+
+Task<Status> EfactoryServer::settle_moves() {
+  if (!background_.faults().planted(faults::clean_copies_unpersisted)) {
+    REMORA_CO_TRY(co_await persistent(last_move_));
+  }
+  co_return co_await persistent(catalogue_->relied_on());
+}
+
+Task<Status> EfactoryServer::free_old() {
   while (aside_ != 0) {  // the worker looks at a version that may be of the old pool
     co_await background_.runtime().yield();
   }
   for (;;) {
-    const Result<std::size_t> left = log.free_dead(frees_per_turn);
+    const Result<std::size_t> left = catalogue_->log().free_dead(frees_per_turn);
     if (!left.ok()) {
       co_return left.status();
     }
     if (*left == 0) {
-      break;
+      co_return Status();
     }
     co_await background_.runtime().yield();
   }
-  ++cleaned_;
-  co_return Status();
 }
 
 // There was no room for the copies. Both pools live on as one, and places go back to where the mark

@@ -96,6 +96,12 @@ inline constexpr Fault clean_flag_first = {
 inline constexpr Fault put_leaves_stale_place = {
     "efactory-put-leaves-stale-place",
     "a put during cleaning leaves the place of the moved version (as published)"};
+inline constexpr Fault part_forgets_deletions = {
+    "efactory-part-forgets-deletions",
+    "cleaning of a part drops a tombstone though what it hides may be in another part"};
+inline constexpr Fault part_takes_undecided = {
+    "efactory-part-takes-undecided",
+    "cleaning of a part takes segments to which values are still on their way"};
 // Recovery.
 inline constexpr Fault recovery_takes_incomplete = {
     "efactory-recovery-takes-incomplete", "recovery takes the newest version, complete or not"};
@@ -150,6 +156,8 @@ inline constexpr std::array all = {&write_is_enough,
                                    &clean_forgets_link,
                                    &clean_flag_first,
                                    &put_leaves_stale_place,
+                                   &part_forgets_deletions,
+                                   &part_takes_undecided,
                                    &recovery_takes_incomplete,
                                    &recovery_takes_any,
                                    &recovery_revives,

@@ -335,6 +335,7 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
           {"superseded_versions", superseded_},
           {"invalidated_versions", invalidated_},
           {"cleanings", cleaned_},
+          {"cleaned_parts", cleaned_parts_},
           {"moved_versions", moved_},
           {"rounds", round_}};
 }

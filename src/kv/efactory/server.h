@@ -86,10 +86,27 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<void> tidy();
   Task<void> forget_expired();
   Task<Status> clean();
+  // The marks of versions that were given up are persistent.
+  Task<Status> settle_marks();
+  // The copies are persistent, and whatever versions were called stale for.
+  Task<Status> settle_moves();
+  // Frees what ended, when no client uses it any more.
+  Task<Status> free_old();
   Task<void> give_up();
   Task<Status> move_all(const std::vector<Segment>& segments, std::vector<Offset>& undecided);
   Task<Status> move_one(Offset offset, std::vector<Offset>* undecided);
   Task<void> settle_old(const std::vector<Segment>& old);
+  // Cleaning where room is short (cleaning_part.cpp).
+  struct Worth {
+    Segment segment;
+    std::uint64_t living_bytes = 0;
+  };
+  bool has_room_for_all() const;
+  Task<Status> clean_part();
+  Task<void> find_worth(std::vector<Worth>& worth);
+  // Whether there was room.
+  Task<bool> move_living(const Segment& segment);
+  Task<void> unlink(const std::vector<Segment>& gone);
   Task<void> grow();
   Task<void> round(Reads reads);
   // A client has not arrived, and so much time has passed since the last look.
@@ -135,13 +152,15 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
   bool cleaning_ = false;
-  bool copying_ = false;       // and what is to be copied is known
-  bool growing_ = false;       // the index
-  bool full_ = false;          // a put found no space
-  std::uint64_t cleaned_ = 0;  // cleanings that came to their end
-  std::uint64_t ended_ = 0;    // cleanings that came to an end
-  std::uint64_t passed_ = 0;   // stale versions
-  std::size_t aside_ = 0;      // versions that the worker looks at
+  bool copying_ = false;                       // and what is to be copied is known
+  bool growing_ = false;                       // the index
+  bool full_ = false;                          // a put found no space
+  bool part_first_ = options_.clean_in_parts;  // the last cleaning found too little room
+  std::uint64_t cleaned_ = 0;                  // cleanings that came to their end
+  std::uint64_t cleaned_parts_ = 0;
+  std::uint64_t ended_ = 0;   // cleanings that came to an end
+  std::uint64_t passed_ = 0;  // stale versions
+  std::size_t aside_ = 0;     // versions that the worker looks at
   std::uint64_t looked_aside_ = 0;
   std::uint64_t expired_ = 0;  // keys that the background forgot
   std::uint64_t moved_ = 0;    // versions

@@ -114,7 +114,9 @@ Result<Segment*> Log::segment_for(std::uint64_t size_bytes, DataPool pool, Reser
 Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_pool,
                                    Reserve reserve) {
   const std::uint64_t wanted = round_up(size_bytes, pool_format::block_bytes);
-  const std::uint64_t kept = reserve == Reserve::keep ? reserve_bytes_ : 0;
+  const std::uint64_t kept = reserve == Reserve::keep           ? reserve_bytes_
+                             : reserve == Reserve::may_use_half ? reserve_bytes_ / 2
+                                                                : 0;
   if (!within(held_bytes_, wanted, total_bytes_) || total_bytes_ - held_bytes_ - wanted < kept ||
       free_slots_.empty()) {
     return Status(Code::no_space, "the store is full; delete keys, or use a larger pool");

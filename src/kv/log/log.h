@@ -54,8 +54,9 @@ enum class DataPool : std::uint8_t {
   next,  // from begin_new_pool() to end_old_pool()
 };
 
-// Whether an append may take the space that is kept back for the cleaner.
-enum class Reserve : std::uint8_t { keep, may_use };
+// Whether an append may take the space that is kept back for the cleaner. Deletions may take half
+// of it: a full store can be emptied, and cleaned.
+enum class Reserve : std::uint8_t { keep, may_use_half, may_use };
 
 struct NewObject {
   ConstBytes key;
@@ -155,6 +156,14 @@ class Log {
   Result<Ticket> end_old_pool();
   // Gives up a cleaning: both data pools live on as the current one.
   void keep_both_pools();
+  // These segments of the current data pool are dead from now on, though not on the medium: each
+  // goes by itself when free_dead() comes to it, and a cut brings back those to which it has not
+  // come. None of them is open for appends.
+  void retire(const std::vector<Segment>& segments);
+  // Whether appends to the current data pool may go to this segment.
+  bool is_open(const Segment& segment) const;
+  // What copies may take at most, in the segment that is open for them and in new ones.
+  std::uint64_t room_for_copies() const;
   // Frees up to `most` dead segments, when no peer can still read or write them, and says how many
   // remain. The space is used again when the pool's log lets it go.
   Result<std::size_t> free_dead(std::size_t most);

@@ -32,6 +32,26 @@ void Log::keep_both_pools() {
   cleaning_ = false;
 }
 
+void Log::retire(const std::vector<Segment>& segments) {
+  for (const Segment& segment : segments) {
+    const auto found = segments_.find(segment.offset);
+    REMORA_CHECK(found != segments_.end() && !is_open(segment), "a segment that may go");
+    dead_.push_back(found->second);
+    segments_.erase(found);
+  }
+  recount();
+}
+
+bool Log::is_open(const Segment& segment) const {
+  return open_[current] != nullptr && open_[current]->number == segment.number;
+}
+
+std::uint64_t Log::room_for_copies() const {
+  const Segment* const open = open_[next];
+  return total_bytes_ - held_bytes_ +
+         (open != nullptr ? open->capacity_bytes - open->used_bytes : 0);
+}
+
 // One word ends them all. A record that frees one of them comes later in the pool's log, so that no
 // cut finds some of them freed and others alive.
 Result<Ticket> Log::end_old_pool() {
