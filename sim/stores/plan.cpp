@@ -121,8 +121,13 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   plan.probe_one_in = plan.operations * 4;
   plan.changes_here = random.chance(1, 3);
   plan.server.local_commit_ns = random.below(100'000);
-  // Now and then as if room were short.
+  // Now and then as if room were short. What is hard there is that deletions hide what is
+  // elsewhere.
   plan.server.clean_in_parts = plan.server.local_commit_ns % 3 == 1;
+  if (plan.server.clean_in_parts) {
+    plan.put_percent = std::min(plan.put_percent, 50u);
+    plan.del_percent = 25;
+  }
   // Now and then small values travel within requests, as on wires where messages cost most.
   plan.client.whole_value_bytes = plan.server.local_commit_ns % 4 == 0 ? 600 : 0;
   plan.client.whole_gets = plan.server.local_commit_ns % 8 == 0;

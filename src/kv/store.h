@@ -128,7 +128,7 @@ struct ServerOptions {
   std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
   bool clean_always = false;  // for who measures cleaning: after one comes the next
-  // For tests: a part of the log is cleaned before all of it, as where room is short.
+  // For tests: parts of the log are cleaned before all of it, as where room is short.
   bool clean_in_parts = false;
   // How long a client may be silent before it follows a change that all must know of; then it is
   // disconnected. One that waits for an answer is not silent.

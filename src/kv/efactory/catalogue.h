@@ -231,6 +231,12 @@ class Catalogue {
   static Place place_of(const Object& object, bool durable);
   // Returns the entry.
   IndexSlot lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);
+  // To the next data pool; flushed, and persistent when the ticket is.
+  struct Copied {
+    Object object;
+    Ticket ticket;
+  };
+  Result<Copied> copy(const NewObject& what, ConstBytes value);
   // The first of these versions that stays when those segments go.
   std::optional<Object> staying(std::optional<Object> version,
                                 const std::vector<Segment>& gone) const;

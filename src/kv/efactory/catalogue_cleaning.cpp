@@ -74,10 +74,24 @@ Catalogue::Fate Catalogue::judge(const Object& object, Goes goes) {
   return Fate::undecided;
 }
 
+Result<Catalogue::Copied> Catalogue::copy(const NewObject& what, ConstBytes value) {
+  const Result<Placed> placed = log_->append(what, DataPool::next, Reserve::may_use);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  const Object copy = log_->at(placed->offset);
+  if (background_.faults().planted(faults::clean_copies_unflushed)) {
+    copy_bytes(copy.value().data(), value);
+  } else {
+    background_.copy(copy.value().data(), value);
+  }
+  return Copied{copy, background_.drain()};
+}
+
 Result<Ticket> Catalogue::move(const Object& object) {
   const Faults& planted = background_.faults();
   const bool keeps_time = !planted.planted(faults::clean_forgets_time);
-  const Result<Placed> placed = log_->append(
+  const Result<Copied> copied = copy(
       {.key = object.key(),
        .value_bytes = static_cast<std::uint32_t>(object.value().size()),
        .checksum = keeps_time ? object.checksum()
@@ -87,17 +101,11 @@ Result<Ticket> Catalogue::move(const Object& object) {
        .sequence = object.sequence(),
        .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0,
        .expires = keeps_time ? object.expires() : 0},
-      DataPool::next, Reserve::may_use);
-  if (!placed.ok()) {
-    return placed.status();
+      object.value());
+  if (!copied.ok()) {
+    return copied.status();
   }
-  const Object copy = log_->at(placed->offset);
-  if (planted.planted(faults::clean_copies_unflushed)) {
-    copy_bytes(copy.value().data(), object.value());
-  } else {
-    background_.copy(copy.value().data(), object.value());
-  }
-  const Ticket ticket = background_.drain();
+  const auto& [copy, ticket] = *copied;
   const bool is_persistent = background_.region().persistent(ticket);
 
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
@@ -123,18 +131,17 @@ Result<Ticket> Catalogue::move(const Object& object) {
 }
 
 Result<Ticket> Catalogue::move_hiding(const Object& object) {
-  const Result<Placed> placed =
-      log_->append({.key = object.key(),
-                    .kind = Kind::tombstone,
-                    .checksum = object_format::object_checksum(
-                        object.sequence(), object_format::client_checksum(object.key(), {})),
-                    .sequence = object.sequence()},
-                   DataPool::next, Reserve::may_use);
-  if (!placed.ok()) {
-    return placed.status();
+  const Result<Copied> copied =
+      copy({.key = object.key(),
+            .kind = Kind::tombstone,
+            .checksum = object_format::object_checksum(
+                object.sequence(), object_format::client_checksum(object.key(), {})),
+            .sequence = object.sequence()},
+           {});
+  if (!copied.ok()) {
+    return copied.status();
   }
-  const Object copy = log_->at(placed->offset);
-  const Ticket ticket = background_.drain();
+  const auto& [copy, ticket] = *copied;
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   if (!slot) {
     return ticket;

@@ -89,10 +89,12 @@ Task<void> EfactoryServer::tidy() {
       const bool all = has_room_for_all() && !part_first_;
       Task<Status> work = all ? clean() : clean_part();
       const Status status = co_await std::move(work);
-      part_first_ = all && (status.code() == Code::no_space || options_.clean_in_parts);
+      part_first_ = all ? status.code() == Code::no_space || options_.clean_in_parts
+                        : status.ok() && options_.clean_in_parts;
       // What a cleaning could not do is still worth doing.
-      used_after_clean_ =
-          all && status.ok() ? catalogue_->log().usage().appended_bytes : catalogue_->live_bytes();
+      used_after_clean_ = status.ok() && (all || options_.clean_in_parts)
+                              ? catalogue_->log().usage().appended_bytes
+                              : catalogue_->live_bytes();
       full_ = false;
       copying_ = false;
       cleaning_ = false;

@@ -126,6 +126,34 @@ TEST_P(LogClean, given_up_leaves_both_pools_as_one) {
   EXPECT_EQ(in_reverse(DataPool::current), "c");
 }
 
+TEST_P(LogClean, segments_that_are_retired_go_one_by_one) {
+  put("a", std::string(9000, 'x'));
+  put("b", std::string(9000, 'x'));
+  put("c", std::string(9000, 'x'));
+  put("d", std::string(9000, 'x'));
+  std::vector<Segment> segments;
+  log_->list(DataPool::current, segments);
+  ASSERT_EQ(segments.size(), 4u);
+  EXPECT_TRUE(log_->is_open(segments[3]));
+  EXPECT_FALSE(log_->is_open(segments[0]));
+  log_->retire({segments[0], segments[2]});
+  EXPECT_EQ(in_reverse(DataPool::current), "d b");
+  EXPECT_EQ(log_->usage().dead_segments, 2u);
+  ASSERT_TRUE(log_->free_dead(1).ok());
+  seal();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(keys(), "a b d") << "the medium knows of those alone that were freed";
+}
+
+TEST_P(LogClean, room_for_copies_is_what_no_segment_has_and_the_rest_of_the_open_one) {
+  put("a", "1");
+  log_->begin_new_pool();
+  const LogUsage usage = log_->usage();
+  EXPECT_EQ(log_->room_for_copies(), usage.total_bytes - usage.segment_bytes);
+  const Placed copied = put("b", "2", DataPool::next);
+  EXPECT_EQ(log_->room_for_copies(), usage.total_bytes - usage.segment_bytes - copied.size_bytes);
+}
+
 TEST_P(LogClean, a_damaged_object_ends_the_collection) {
   const Placed a = put("a", "1");
   put("b", "2");

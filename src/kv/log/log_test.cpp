@@ -84,8 +84,13 @@ TEST_P(LogTest, is_full_but_for_the_reserve) {
   const LogUsage usage = log_->usage();
   EXPECT_EQ(try_put("key", std::string(5000, 'x')).code(), Code::no_space);
   EXPECT_LE(usage.total_bytes - usage.segment_bytes, usage.reserve_bytes + log_->segment_bytes());
-  const auto taken = try_put("key", std::string(5000, 'x'), DataPool::current, Reserve::may_use);
-  EXPECT_TRUE(taken.ok());
+  const std::string value(5000, 'x');
+  while (try_put("key", value, DataPool::current, Reserve::may_use_half).ok()) {
+  }
+  const LogUsage half = log_->usage();
+  EXPECT_GT(half.segment_bytes, usage.segment_bytes);
+  EXPECT_GE(half.total_bytes - half.segment_bytes, half.reserve_bytes / 2);
+  EXPECT_TRUE(try_put("key", value, DataPool::current, Reserve::may_use).ok());
   seal();
   ASSERT_TRUE(restart().ok());
   EXPECT_GT(found_.size(), 60u);
