@@ -33,7 +33,6 @@ std::map<std::string, std::string> parts_of(const std::string& device, bool read
   add(parts, "P1", "nobody cuts the power of this machine: that bytes may be lost is not seen");
   add(parts, "P6", "nobody cuts the power of this machine: completion and visibility are tested");
   add(parts, "P7", "nobody cuts the power of this machine: completion and visibility are tested");
-  add(parts, "F7", "nothing makes this wire lose or reorder; that the device repeats is not seen");
   if (reads_after_write) {
     add(parts, "R1", "a FLUSH by read-after-write is a READ: rights to flush are not asked for");
   }
@@ -41,6 +40,8 @@ std::map<std::string, std::string> parts_of(const std::string& device, bool read
     add(parts, "F2",
         "Linux rxe calls a message that is too long a remote operation error, and on the "
         "receiver's side a local queue pair operation error");
+    add(parts, "F7",
+        "this wire loses nothing: made to, Linux rxe at times stands still and repeats nothing");
     add(parts, "R2",
         "Linux rxe sends a READ before it finds that its own piece may not be stored to; nothing "
         "is changed");
