@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "pmem/dax_region.h"
@@ -270,8 +271,8 @@ Status read_device(const FileHandle& device, Bytes into) {
   const ConstBytes all(static_cast<const std::byte*>(address), std::min(*size_bytes, into.size()));
   for (std::size_t at = 0; at < all.size(); at += page_bytes) {
     const ConstBytes page = all.subspan(at, std::min(page_bytes, all.size() - at));
-    if (!std::ranges::equal(page, into.subspan(at, page.size()))) {
-      std::ranges::copy(page, into.subspan(at).begin());
+    if (std::memcmp(page.data(), into.data() + at, page.size()) != 0) {
+      std::memcpy(into.data() + at, page.data(), page.size());
     }
   }
   munmap(address, *size_bytes);

@@ -22,7 +22,7 @@ SENTENCE(A1, atomics_of_several_queue_pairs_are_indivisible) {
     before.insert(load<std::uint64_t>(two.near_at(i * 8)));
   }
   EXPECT_EQ(before.size(), 2 * rounds) << "two of them saw the same value";
-  EXPECT_EQ(load<std::uint64_t>(one.far_at(64)), 2 * rounds);
+  EXPECT_EQ(one.far_word(64), 2 * rounds);
 }
 
 SENTENCE(A1, an_unaligned_word_is_refused) {
@@ -32,8 +32,8 @@ SENTENCE(A1, an_unaligned_word_is_refused) {
                           : which == 1 ? pair.compare_swap(1, 0, 65, 0, 1)
                                        : pair.atomic_write(1, 71, 1);
     EXPECT_EQ(pair.status_of(work), WorkStatus::remote_invalid_request) << which;
-    EXPECT_EQ(load<std::uint64_t>(pair.far_at(64)), 0u);
-    EXPECT_EQ(load<std::uint64_t>(pair.far_at(72)), 0u);
+    EXPECT_EQ(pair.far_word(64), 0u);
+    EXPECT_EQ(pair.far_word(72), 0u);
   }
 }
 
@@ -55,8 +55,7 @@ SENTENCE(A2, atomics_return_the_value_from_before) {
 }
 
 // Every word of the target holds one number twice; so must every word that a reader or a CPU sees.
-bool whole(const std::byte* word) {
-  const auto value = load<std::uint64_t>(word);
+bool whole(std::uint64_t value) {
   return (value >> 32) == (value & 0xffffffff);
 }
 
@@ -72,13 +71,14 @@ SENTENCE(A3, aligned_words_are_never_torn) {
     reader.post(reader.read(i, i % 2 * words * 8, 0, words * 8));
     const bool finished = world.run_until([&] {
       reader.near.poll();
-      EXPECT_TRUE(whole(writer.far_at(8 * (words - 1))));
-      EXPECT_TRUE(whole(writer.far_at(8 * (words / 2))));
+      EXPECT_TRUE(whole(writer.far_word(8 * (words - 1))));
+      EXPECT_TRUE(whole(writer.far_word(8 * (words / 2))));
       return reader.near.sends.size() > i;
     });
     EXPECT_TRUE(finished);
     for (std::size_t w = 0; w < words; ++w) {
-      EXPECT_TRUE(whole(reader.near_at((i % 2 * words + w) * 8))) << i << ", word " << w;
+      EXPECT_TRUE(whole(load<std::uint64_t>(reader.near_at((i % 2 * words + w) * 8))))
+          << i << ", word " << w;
     }
     writer.wait_sends(i >= 3 ? i - 2 : 0);  // its source is used again
   }

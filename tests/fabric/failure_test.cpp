@@ -40,14 +40,13 @@ SENTENCE(F1, with_retries_for_ever_it_waits_for_the_receive) {
   pair.wait_receives(1);
   pair.wait_sends(1);
   EXPECT_TRUE(all_succeeded(pair.near.sends));
-  const std::vector<std::byte> sent = Pair::pattern(5000, 4);
-  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), pair.buffer_at(0)));
+  EXPECT_TRUE(pair.buffer_holds(0, Pair::pattern(5000, 4)));
 }
 
 SENTENCE(F2, a_message_longer_than_its_receive_fails_on_both_sides) {
   for (const std::size_t size : {101u, 30'000u}) {
     Pair pair(world);
-    std::memset(pair.buffer_at(0), 0x11, 1000);
+    pair.fill(pair.far.buffers->bytes().first(1000), std::byte{0x11});
     pair.post_receive(7, 0, 100);
     const WorkStatus sent = pair.status_of(pair.send(1, 0, size));
     EXPECT_TRUE(world.says(WorkStatus::remote_invalid_request, sent)) << size << to_string(sent);
@@ -56,7 +55,7 @@ SENTENCE(F2, a_message_longer_than_its_receive_fails_on_both_sides) {
     EXPECT_EQ(pair.far.receives[0].id, 7u);
     const WorkStatus received = pair.far.receives[0].status;
     EXPECT_TRUE(world.says(WorkStatus::local_length_error, received)) << to_string(received);
-    EXPECT_EQ(*pair.buffer_at(100), std::byte{0x11}) << "beyond the receive";
+    EXPECT_EQ(pair.buffer_now(100, 1)[0], std::byte{0x11}) << "beyond the receive";
   }
 }
 
@@ -126,7 +125,7 @@ SENTENCE(F4, after_a_failure_everything_queued_is_flushed_in_order) {
   EXPECT_EQ(ids_of(pair.far.receives), (std::vector<std::uint64_t>{10, 11, 12}));
   // The one whose access was refused may be reported on the first; all others are flushed.
   EXPECT_EQ(pair.far.receives.back().status, WorkStatus::flushed);
-  EXPECT_EQ(*pair.far_at(0), std::byte{0});
+  EXPECT_EQ(pair.far_now(0, 1)[0], std::byte{0});
 }
 
 SENTENCE(F5, what_is_posted_in_error_is_flushed_too) {
@@ -146,16 +145,17 @@ SENTENCE(F6, a_failed_write_stays_within_its_target_range) {
   Pair pair(world);
   constexpr std::size_t begin = 20'001;
   constexpr std::size_t size = 120'000;
-  std::memset(pair.far_at(0), 0x22, pair.far.memory->bytes().size());
+  pair.fill(pair.far.memory->bytes(), std::byte{0x22});
   std::memset(pair.near_at(0), 0x33, size);
   pair.post(pair.write(1, 0, begin, size));
   // In the middle, where the wire lets anybody see one.
-  (void)world.run_until([&] { return *pair.far_at(begin) == std::byte{0x33}; });
+  (void)world.run_until([&] { return pair.far_now(begin, 1)[0] == std::byte{0x33}; });
   world.cut_wire();
   pair.wait_sends(1);
-  for (std::size_t i = 0; i < pair.far.memory->bytes().size(); ++i) {
+  const ConstBytes after = pair.far_now();
+  for (std::size_t i = 0; i < after.size(); ++i) {
     const bool inside = i >= begin && i < begin + size;
-    const std::byte got = *pair.far_at(i);
+    const std::byte got = after[i];
     ASSERT_TRUE(got == std::byte{0x22} || (inside && got == std::byte{0x33})) << i;
   }
 }

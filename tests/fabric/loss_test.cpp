@@ -78,15 +78,13 @@ class Conversation {
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       EXPECT_EQ(pair_.far.receives[i].id, i);
       ASSERT_EQ(pair_.far.receives[i].size_bytes, messages_[i].size());
-      EXPECT_TRUE(
-          std::equal(messages_[i].begin(), messages_[i].end(), pair_.buffer_at(i * slot_bytes)))
-          << "message " << i;
+      EXPECT_TRUE(pair_.buffer_holds(i * slot_bytes, messages_[i])) << "message " << i;
     }
     EXPECT_EQ(pair_.status_of(pair_.flush(999, 0, 32'768, FlushPlacement::visibility)),
               WorkStatus::success);
-    EXPECT_EQ(load<std::uint64_t>(pair_.far_at(counter)), sum_) << "an atomic ran twice or never";
+    EXPECT_EQ(pair_.far_word(counter), sum_) << "an atomic ran twice or never";
     store(model_.data() + counter, sum_);
-    EXPECT_TRUE(std::memcmp(model_.data(), pair_.far_at(0), model_.size()) == 0);
+    EXPECT_TRUE(pair_.far_holds(0, model_));
   }
 
   static constexpr std::size_t counter = 24 * 1024;

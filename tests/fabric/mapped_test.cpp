@@ -54,7 +54,7 @@ TEST_F(Mapped, messages_go_by_the_rings_and_what_follows_them_waits) {
   pair.post(pair.send(2, 0, 64));
   pair.post(pair.write(3, 0, 4096, 64));
   EXPECT_EQ(short_cut(*world_), 1u);
-  EXPECT_EQ(*pair.far_at(4096), std::byte{0}) << "it overtook the message";
+  EXPECT_EQ(pair.far_now(4096, 1)[0], std::byte{0}) << "it overtook the message";
   pair.wait_sends(3);
   pair.wait_receives(1);
   EXPECT_EQ(ids_of(pair.near.sends), (std::vector<std::uint64_t>{1, 2, 3}));
@@ -101,7 +101,7 @@ TEST_F(Mapped, requests_of_several_pieces_are_one) {
   SendWork small = pair.write(3, 0, 300, 40);
   small.inline_data = true;
   EXPECT_EQ(pair.status_of(small), WorkStatus::success);
-  EXPECT_TRUE(std::equal(pair.near_at(0), pair.near_at(40), pair.far_at(300)));
+  EXPECT_TRUE(same(Bytes(pair.near_at(0), 40), pair.far_now(300, 40)));
   EXPECT_EQ(short_cut(*world_), 3u);
 }
 
@@ -238,8 +238,7 @@ TEST_F(Mapped, equal_requests_arrive_and_are_flushed_like_any) {
     EXPECT_EQ(completion.id, id++);
     EXPECT_EQ(completion.size_bytes, 64u);
     EXPECT_EQ(completion.opcode, Opcode::read);
-    EXPECT_TRUE(
-        std::equal(pair.far_at(64 * line), pair.far_at(64 * line + 64), pair.near_at(4096 + line)));
+    EXPECT_TRUE(same(pair.far_now(64 * line, 64), Bytes(pair.near_at(4096 + line), 64)));
   }
   EXPECT_EQ(short_cut(*world_), id);
 }
@@ -258,8 +257,7 @@ TEST_F(Mapped, equal_requests_are_counted_and_reported_in_batches_too) {
   EXPECT_TRUE(all_succeeded(pair.near.sends));
   EXPECT_EQ(pair.near.sends.back().id, 31u);
   for (std::size_t i = 0; i < 32; ++i) {
-    EXPECT_TRUE(
-        std::equal(pair.near_at(64 * i), pair.near_at(64 * i + 64), pair.far_at(64 * (31 - i))));
+    EXPECT_TRUE(same(Bytes(pair.near_at(64 * i), 64), pair.far_now(64 * (31 - i), 64)));
   }
   EXPECT_EQ(short_cut(*world_), 128u);
 }

@@ -17,7 +17,7 @@ SENTENCE(O1, requests_are_executed_in_the_order_posted) {
   for (std::uint64_t i = 0; i < rounds; ++i) {
     EXPECT_EQ(load<std::uint64_t>(pair.near_at(4096 + i * 8)), 1000 * i) << i;
   }
-  EXPECT_EQ(load<std::uint64_t>(pair.far_at(0)), 1000 * (rounds - 1) + rounds);
+  EXPECT_EQ(pair.far_word(0), 1000 * (rounds - 1) + rounds);
 }
 
 SENTENCE(O1, the_last_of_overlapping_writes_wins) {
@@ -106,7 +106,7 @@ SENTENCE(O4, receives_are_consumed_in_order_one_for_each_message) {
     if (i % 3 != 2) {
       const std::vector<std::byte> sent = Pair::pattern(1 + (i * 271) % 6000, i);
       EXPECT_EQ(got.size_bytes, sent.size());
-      EXPECT_TRUE(std::equal(sent.begin(), sent.end(), pair.buffer_at(i * 8192))) << i;
+      EXPECT_TRUE(pair.buffer_holds(i * 8192, sent)) << i;
     }
   }
 }

@@ -71,6 +71,11 @@ void Pair::fill_near(std::size_t offset, std::size_t size, std::uint64_t number)
   std::memcpy(near_at(offset), bytes.data(), size);
 }
 
+void Pair::fill(Bytes far_memory, std::byte with) {
+  std::memset(far_memory.data(), static_cast<int>(with), far_memory.size());
+  world_.changed(far_memory);
+}
+
 SendWork Pair::work(std::uint64_t id, Opcode opcode, std::size_t near_offset, std::size_t size) {
   pieces_.push_back(std::make_unique<Sge>(near.memory->piece(near_offset, size)));
   return {.id = id, .opcode = opcode, .pieces = std::span<const Sge>(pieces_.back().get(), 1)};

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +16,11 @@ namespace remora::fabric::contract {
 
 inline constexpr std::size_t near_bytes = 256 * 1024;
 inline constexpr std::size_t buffer_bytes = 256 * 1024;
+
+inline bool same(ConstBytes some, ConstBytes others) {
+  return some.size() == others.size() &&
+         (some.empty() || std::memcmp(some.data(), others.data(), some.size()) == 0);
+}
 
 // One side. Its members are destroyed from the last to the first, as the contract asks.
 struct End {
@@ -47,13 +53,27 @@ class Pair {
   bool connected() const { return connected_; }
 
   std::byte* near_at(std::size_t offset) { return near.memory->bytes().data() + offset; }
-  std::byte* far_at(std::size_t offset) { return far.memory->bytes().data() + offset; }
-  std::byte* buffer_at(std::size_t offset) { return far.buffers->bytes().data() + offset; }
+  // Far's memory and its buffers, as they are now.
+  ConstBytes far_now(std::size_t offset, std::size_t size) {
+    return world_.look(far.memory->bytes().subspan(offset, size));
+  }
+  ConstBytes far_now() { return world_.look(far.memory->bytes()); }
+  std::uint64_t far_word(std::size_t offset) {
+    return load<std::uint64_t>(far_now(offset, word_bytes).data());
+  }
+  ConstBytes buffer_now(std::size_t offset, std::size_t size) {
+    return world_.look(far.buffers->bytes().subspan(offset, size));
+  }
+  // By far's own hand.
+  void fill(Bytes far_memory, std::byte with);
   // Bytes that depend on the number, for near's memory.
   void fill_near(std::size_t offset, std::size_t size, std::uint64_t number);
   static std::vector<std::byte> pattern(std::size_t size, std::uint64_t number);
   bool far_holds(std::size_t offset, const std::vector<std::byte>& bytes) {
-    return std::equal(bytes.begin(), bytes.end(), far_at(offset));
+    return same(bytes, far_now(offset, bytes.size()));
+  }
+  bool buffer_holds(std::size_t offset, const std::vector<std::byte>& bytes) {
+    return same(bytes, buffer_now(offset, bytes.size()));
   }
 
   // Requests to far. `from` and `into` are offsets of near's memory.

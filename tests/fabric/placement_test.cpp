@@ -60,7 +60,7 @@ SENTENCE(P2, a_polled_receive_makes_itself_and_earlier_writes_visible) {
     EXPECT_TRUE(pair.far_holds(0, Pair::pattern(20'000, i))) << i;
     EXPECT_TRUE(pair.far_holds(40'000, small)) << i;
     if (i % 2 == 0) {
-      EXPECT_TRUE(std::equal(small.begin(), small.end(), pair.buffer_at(i * 4096))) << i;
+      EXPECT_TRUE(pair.buffer_holds(i * 4096, small)) << i;
     } else {
       EXPECT_TRUE(pair.far_holds(44'000, small)) << i;
     }
@@ -100,7 +100,7 @@ SENTENCE(P4, bytes_of_a_write_appear_in_the_order_that_the_device_promises) {
   pair.post(pair.write(1, 0, 3, size));
   std::size_t seen = 0;
   const bool all_seen = world.run_until([&] {
-    const std::byte* const begin = pair.far_at(3);
+    const std::byte* const begin = pair.far_now(3, size).data();
     EXPECT_TRUE(last_word_is_last(begin, begin + size, mark));
     if (!ascending) {
       return begin[size - 1] == mark;
@@ -169,10 +169,10 @@ SENTENCE(P7, a_flush_of_a_whole_region_covers_all_that_was_written_there) {
 
 SENTENCE(P8, nothing_outside_the_target_is_changed) {
   Pair pair(world);
-  std::memset(pair.far_at(0), 0x5c, pair.far.memory->bytes().size());
-  std::memset(pair.buffer_at(0), 0x5c, buffer_bytes);
-  std::vector<std::byte> far_expected(pair.far_at(0),
-                                      pair.far_at(0) + pair.far.memory->bytes().size());
+  constexpr std::byte mark{0x5c};
+  pair.fill(pair.far.memory->bytes(), mark);
+  pair.fill(pair.far.buffers->bytes(), mark);
+  std::vector<std::byte> far_expected(pair.far.memory->bytes().size(), mark);
   pair.fill_near(0, near_bytes, 9);
   std::vector<std::byte> near_expected(pair.near_at(0), pair.near_at(0) + near_bytes);
 
@@ -198,11 +198,12 @@ SENTENCE(P8, nothing_outside_the_target_is_changed) {
   all.flush_select = FlushSelect::region;
   EXPECT_EQ(pair.status_of(all), WorkStatus::success);
 
-  EXPECT_TRUE(std::equal(far_expected.begin(), far_expected.end(), pair.far_at(0)));
+  EXPECT_TRUE(pair.far_holds(0, far_expected));
   EXPECT_TRUE(std::equal(near_expected.begin(), near_expected.end(), pair.near_at(0)));
-  const auto untouched = [](std::byte byte) { return byte == std::byte{0x5c}; };
-  EXPECT_TRUE(std::all_of(pair.buffer_at(0), pair.buffer_at(4001), untouched));
-  EXPECT_TRUE(std::all_of(pair.buffer_at(4001 + 2999), pair.buffer_at(buffer_bytes), untouched));
+  const auto untouched = [](std::byte byte) { return byte == mark; };
+  const ConstBytes buffers = pair.buffer_now(0, buffer_bytes);
+  EXPECT_TRUE(std::all_of(buffers.data(), buffers.data() + 4001, untouched));
+  EXPECT_TRUE(std::all_of(buffers.data() + 4001 + 2999, buffers.data() + buffer_bytes, untouched));
 }
 
 }  // namespace

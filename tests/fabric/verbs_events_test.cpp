@@ -160,7 +160,7 @@ TEST_P(OnDevices, an_unsignalled_chain_has_no_end) {
   }
   EXPECT_TRUE(world().run_until([&] {
     pair.near.poll();
-    return load<std::uint64_t>(pair.far_at(64)) == 100;
+    return pair.far_word(64) == 100;
   }));
   EXPECT_TRUE(pair.near.sends.empty()) << "nobody asked to be told";
 }

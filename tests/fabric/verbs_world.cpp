@@ -32,18 +32,13 @@ bool is_rxe(WorkStatus expected, WorkStatus got) {
   }
 }
 
-class VerbsWorld final : public World {
+// Wherever far is.
+class VerbsWorld : public World {
  public:
-  VerbsWorld(const verbs::VerbsOptions& options, const std::string& dax_path)
-      : target_(dax_path.empty() ? std::move(make_dram(far_bytes)).value()
-                                 : std::make_unique<DeviceDax>(dax_path, far_bytes)),
-        near_(opened(options)),
-        far_(opened(options)) {}
+  explicit VerbsWorld(const verbs::VerbsOptions& options) : near_(opened(options)) {}
 
   Runtime& runtime() override { return loop_; }
   Device& near() override { return *near_; }
-  Device& far() override { return *far_; }
-  Region& far_region() override { return *target_; }
   bool survives(std::size_t, ConstBytes) override { return true; }
   bool tells_survival() const override { return false; }
   bool exact_time() const override { return false; }
@@ -51,8 +46,13 @@ class VerbsWorld final : public World {
 
   bool works_by_itself() const override { return true; }
   bool says(WorkStatus expected, WorkStatus got) const override {
-    return got == expected ||
-           (near_->attributes().name.starts_with("rxe") && is_rxe(expected, got));
+    return got == expected || (near_is_rxe() && is_rxe(expected, got));
+  }
+
+  // The kernel shows what it read of a port's counters for so long.
+  DeviceCounters near_counters() override {
+    (void)loop_.run_for(20'000'000);
+    return near_->counters();
   }
 
   // The device works by itself; an emulated machine does so slowly.
@@ -68,21 +68,64 @@ class VerbsWorld final : public World {
     return true;
   }
 
+ protected:
+  bool near_is_rxe() const { return near_->attributes().name.starts_with("rxe"); }
+
+ private:
+  PollLoop loop_;
+  std::unique_ptr<verbs::VerbsDevice> near_;
+};
+
+class OneMachine final : public VerbsWorld {
+ public:
+  OneMachine(const verbs::VerbsOptions& options, const std::string& dax_path)
+      : VerbsWorld(options),
+        target_(dax_path.empty() ? std::move(make_dram(far_bytes)).value()
+                                 : std::make_unique<DeviceDax>(dax_path, far_bytes)),
+        far_(opened(options)) {}
+
+  Device& far() override { return *far_; }
+  Region& far_region() override { return *target_; }
+  // The port counts the answer too.
+  std::uint64_t packets_of_a_wrong_read() const override { return near_is_rxe() ? 2 : 0; }
   void cut_wire() override { far_->fall_silent(); }
   void kill_far() override { far_->fall_silent(); }
 
  private:
-  PollLoop loop_;
   std::unique_ptr<Region> target_;
-  std::unique_ptr<verbs::VerbsDevice> near_;
   std::unique_ptr<verbs::VerbsDevice> far_;
+};
+
+class TwoMachines final : public VerbsWorld {
+ public:
+  TwoMachines(const verbs::VerbsOptions& options, std::unique_ptr<FarMachine> far)
+      : VerbsWorld(options), far_(std::move(far)) {}
+
+  Device& far() override { return *far_; }
+  Region& far_region() override { return far_->region(); }
+  ConstBytes look(Bytes bytes) override { return far_->look(bytes); }
+  void changed(ConstBytes bytes) override { far_->changed(bytes); }
+  std::uint64_t packets_of_a_wrong_read() const override { return near_is_rxe() ? 1 : 0; }
+  // One of two emulated machines may stand still for a while, and must not be taken for dead.
+  ConnectOptions connect_options() const override { return {.timeout_ns = 134'000'000}; }
+  void cut_wire() override { far_->fall_silent(); }
+  void kill_far() override { far_->fall_silent(); }
+
+ private:
+  std::unique_ptr<FarMachine> far_;
 };
 
 }  // namespace
 
 std::unique_ptr<World> make_verbs_world(const verbs::VerbsOptions& options,
                                         const std::string& dax_path) {
-  return std::make_unique<VerbsWorld>(options, dax_path);
+  return std::make_unique<OneMachine>(options, dax_path);
+}
+
+std::unique_ptr<World> make_two_machines_world(const verbs::VerbsOptions& options, FarTalk& talk) {
+  Result<std::unique_ptr<FarMachine>> far = FarMachine::open(talk, options.flush.value());
+  EXPECT_TRUE(far.ok()) << far.status().message();
+  return std::make_unique<TwoMachines>(options, std::move(far).value());
 }
 
 }  // namespace remora::fabric::contract

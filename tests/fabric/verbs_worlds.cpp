@@ -1,8 +1,9 @@
 // The worlds that the contract is held to on RDMA devices. REMORA_VERBS_DEVICE in the environment
 // names the one to test, and it must then be there; else the first is taken, and without one
 // nothing is tested, and that is said. REMORA_VERBS_DAX names persistent memory without a file
-// system
-// (/dev/dax…), which the FLUSH of a device can make persistent.
+// system (/dev/dax…), which the FLUSH of a device can make persistent.
+// REMORA_VERBS_FAR=ADDRESS:PORT names the agent of another machine (far_agent.cpp): far is then its
+// device and its memory, and that alone is tested.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -39,6 +40,11 @@ std::map<std::string, std::string> parts_of(const std::string& device, bool read
     add(parts, "F2",
         "Linux rxe calls a message that is too long a remote operation error, and on the "
         "receiver's side a local queue pair operation error");
+    add(parts, "F7",
+        "this wire loses nothing: made to, Linux rxe at times stands still and repeats nothing");
+    add(parts, "R2",
+        "Linux rxe sends a READ before it finds that its own piece may not be stored to; nothing "
+        "is changed");
     add(parts, "R1", "Linux rxe calls a right that the queue pair lacks a remote invalid request");
   }
   return parts;
@@ -70,6 +76,37 @@ WorldKind native_world(const std::string& device, const std::string& dax) {
     kind.absent = "the device's FLUSH takes persistent memory alone; name some by REMORA_VERBS_DAX";
   }
   return kind;
+}
+
+// Those of two machines. The agent is called once, and serves all their tests.
+std::vector<WorldKind> far_worlds(const std::string& device, const std::string& where) {
+  const std::size_t colon = where.find(':');
+  const int port = colon == where.npos ? 0 : std::atoi(where.substr(colon + 1).c_str());
+  std::vector<WorldKind> kinds(2);
+  kinds[0].name = "two_machines";
+  kinds[1].name = "two_machines_native";
+  Result<interop::Talk> called =
+      interop::Talk::call(where.substr(0, colon), static_cast<std::uint16_t>(port));
+  if (!called.ok()) {
+    ADD_FAILURE() << called.status().message();
+    kinds[0].absent = kinds[1].absent = called.status().message();
+    return kinds;
+  }
+  static FarTalk talk(std::move(called).value());
+  for (WorldKind& kind : kinds) {
+    const bool native = &kind == &kinds[1];
+    const verbs::VerbsOptions options{
+        .device = device,
+        .flush = native ? verbs::FlushMethod::native : verbs::FlushMethod::read_after_write};
+    kind.make = [options](std::uint64_t) { return make_two_machines_world(options, talk); };
+    kind.in_part = parts_of(device, !native);
+    const auto near = verbs::VerbsDevice::open(options);
+    const auto far = FarMachine::open(talk, *options.flush);
+    if (!near.ok() || !far.ok()) {
+      kind.absent = std::string((near.ok() ? far.status() : near.status()).message());
+    }
+  }
+  return kinds;
 }
 
 // Says at the end what was tested on what.
@@ -105,11 +142,16 @@ std::vector<WorldKind> make_worlds() {
   if (device.empty() && !names.empty()) {
     device = names.front();
   }
-  testing::AddGlobalTestEnvironment(new Tally(device.empty() ? "no device" : device));
+  const std::string where = from_environment("REMORA_VERBS_FAR");
+  testing::AddGlobalTestEnvironment(
+      new Tally(device.empty() ? "no device" : device + (where.empty() ? "" : " to " + where)));
   if (device.empty()) {
     const std::string reason(verbs::no_device().message());
     return {{.name = "verbs", .make = nullptr, .absent = reason},
             {.name = "verbs_native", .make = nullptr, .absent = reason}};
+  }
+  if (!where.empty()) {
+    return far_worlds(device, where);
   }
   return {fallback_world(device), native_world(device, from_environment("REMORA_VERBS_DAX"))};
 }

@@ -28,6 +28,11 @@ class World {
 
   // Far's persistent memory: all zero at first.
   virtual Region& far_region() = 0;
+  // These bytes of far as they are now. Where far is another machine, a test has a copy of its
+  // memory, at the same addresses: this brings the copy up to date, and `changed` takes there what
+  // a test wrote into it.
+  virtual ConstBytes look(Bytes bytes) { return bytes; }
+  virtual void changed(ConstBytes) {}
   // Whether these bytes at this place of it would survive every power cut that may come now.
   virtual bool survives(std::size_t offset, ConstBytes bytes) = 0;
 
@@ -50,6 +55,10 @@ class World {
   // Called when two queue pairs are connected, before anything is posted to them.
   virtual void connected(QueuePair&, const RemoteAddress&) {}
 
+  // What near's device has counted up to now.
+  virtual DeviceCounters near_counters() { return near().counters(); }
+  // Packets of a READ into a piece that may not be stored to, where that is noticed too late.
+  virtual std::uint64_t packets_of_a_wrong_read() const { return 0; }
   // Packets by which a queue pair that fails tells its peer so, on wires without timers.
   virtual std::uint64_t error_notices() const { return 0; }
 

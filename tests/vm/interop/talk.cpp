@@ -85,6 +85,11 @@ Status Talk::say(const Message& message) {
   return Status();
 }
 
+bool Talk::wait(int most_ms) {
+  pollfd waiting{.fd = socket_.number(), .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, most_ms) > 0;
+}
+
 Result<std::optional<Message>> Talk::hear() {
   std::array<std::byte, 65'536> some;
   const ssize_t got = recv(socket_.number(), some.data(), some.size(), MSG_DONTWAIT);

@@ -1,7 +1,7 @@
-// Talk: a TCP connection on which the two programs of an interoperation test say, beside the wire
+// Talk: a TCP connection on which the two programs of a test of two machines say, beside the wire
 // that they test, what they are about to do: messages of some numbers and some bytes.
 //
-// Waits in `call` and `await_call` only, for a bounded time; one thread.
+// Waits in `call`, `await_call` and `wait` only, for a bounded time; one thread.
 #pragma once
 
 #include <array>
@@ -32,6 +32,8 @@ class Talk {
   Status say(const Message& message);
   // What came, once it is whole. A peer that hung up is `closed`.
   Result<std::optional<Message>> hear();
+  // After `hear` had nothing: waits for more at most so long; whether something came.
+  bool wait(int most_ms);
 
  private:
   explicit Talk(nic::Descriptor socket) : socket_(std::move(socket)) {}
