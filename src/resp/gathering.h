@@ -3,9 +3,10 @@
 //
 // A server that answers every request as it comes is woken for each, and who sends it pays for the
 // waking: a fourth of the CPU time of a small request, on both sides. Where many clients ask at
-// once and a look finds few of them, it naps instead, deaf to them, for some ten microseconds. No
-// nap may keep clients waiting who have nothing else to do: it is shorter when a look behind it
-// finds about half of those that ask at all, and where few ask, or seldom, there is none.
+// once and a look finds few of them, it naps instead, deaf to them, for some tens of microseconds.
+// No nap may keep clients waiting who have nothing else to do: it is shorter when a look behind it
+// finds about half of those that ask at all; where that ends it, it is not tried again for a while;
+// and where few ask, or seldom, there is none.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +40,12 @@ class Gathering {
 
   // Without a nap, and soon, a look found so many.
   void found(std::size_t ready) {
-    if (clients_ >= limits::gather_clients && ready * few < clients_) {
+    if (clients_ < limits::gather_clients || ready * few >= clients_) {
+      return;
+    }
+    if (rest_ != 0) {
+      --rest_;
+    } else {
       span_ns_ = limits::gather_first_ns;
     }
   }
@@ -51,7 +57,11 @@ class Gathering {
       return false;
     }
     if (ready * too_many > clients_) {
-      span_ns_ = span_ns_ / 2 < limits::gather_first_ns / 4 ? 0 : span_ns_ / 2;
+      span_ns_ /= 2;
+      if (span_ns_ < limits::gather_shortest_ns) {
+        span_ns_ = 0;
+        rest_ = limits::gather_rest;
+      }
     } else if (ready * few < clients_) {
       span_ns_ = std::min(span_ns_ + span_ns_ / 4, limits::gather_longest_ns);
     }
@@ -64,6 +74,7 @@ class Gathering {
   static constexpr std::size_t too_many = 2;
 
   std::uint64_t span_ns_ = 0;
+  std::uint32_t rest_ = 0;  // so many more times it is not begun
   std::uint32_t clients_ = 0;
   std::uint32_t window_ = 1;
   std::uint32_t seen_ = 0;    // clients, in this window

@@ -94,6 +94,20 @@ TEST(Gathering, ends_when_naps_find_most_of_the_clients) {
   EXPECT_LE(naps, 3);
 }
 
+TEST(Gathering, rests_after_clients_had_to_wait_for_it) {
+  Gathering gathering = with_clients(50);
+  gathering.found(1);
+  while (gathering.span_ns() != 0) {
+    EXPECT_TRUE(gathering.gathered(40));
+  }
+  for (std::uint32_t i = 0; i < limits::gather_rest; ++i) {
+    gathering.found(1);
+    EXPECT_EQ(gathering.span_ns(), 0u) << i;
+  }
+  gathering.found(1);
+  EXPECT_EQ(gathering.span_ns(), limits::gather_first_ns);
+}
+
 // One client program with fifty connections that needs so long for a request.
 TEST(Gathering, settles_where_neither_waits_for_the_other) {
   constexpr std::uint64_t request_ns = 6'000;

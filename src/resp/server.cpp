@@ -193,8 +193,9 @@ bool Server::sleep(std::uint64_t span_ns) {
     count = sleep_for(span_ns);  // what comes now has its reply after the next commit, at best
   } else if (short_waits_.expected() && gathering_.span_ns() != 0) {
     count = gather(span_ns);
-    if (count <= 0) {
-      count = sleep_for(span_ns);
+    const std::uint64_t napped_ns = runtime_.now_ns() - begun_ns;
+    if (count <= 0 && napped_ns < span_ns) {
+      count = sleep_for(span_ns == never_ns ? never_ns : span_ns - napped_ns);
     }
   } else if (short_waits_.expected()) {
     const std::uint64_t end_ns = begun_ns + std::min(span_ns, limits::look_before_sleep_ns);
