@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace remora {
@@ -64,6 +65,18 @@ std::optional<Backing> backing_of(const Mapping& mapping) {
     return std::nullopt;
   }
   return Backing{mapping.descriptor, 0};
+}
+
+void touch_pages(Bytes memory, std::chrono::milliseconds most) {
+  constexpr std::size_t step_bytes = 4 << 20;
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (!memory.empty() && std::chrono::steady_clock::now() < end) {
+    const Bytes step = memory.first(std::min(step_bytes, memory.size()));
+    if (madvise(step.data(), step.size(), MADV_POPULATE_WRITE) != 0) {
+      return;  // an older kernel, or too little memory: who stores there first will be told
+    }
+    memory = memory.subspan(step.size());
+  }
 }
 
 DaxRegion::DaxRegion(Mapping mapping, Strategy strategy, pmem2_map* functions)

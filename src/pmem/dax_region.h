@@ -5,6 +5,7 @@
 
 #include <libpmem2.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,10 @@ struct Mapping {
 };
 
 std::optional<Backing> backing_of(const Mapping& mapping);
+
+// Has the kernel find the pages of new memory now, from its beginning, as far as it gets in that
+// time, and not one by one when they are first stored to. No byte changes.
+void touch_pages(Bytes memory, std::chrono::milliseconds most);
 
 class DaxRegion final : public Region {
  public:

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pmem/dax_region.h"
 #include "pmem/pmem_testing.h"
 
 namespace remora {
@@ -183,6 +186,25 @@ TEST(MakeDram, gives_volatile_memory_that_is_zero) {
   EXPECT_FALSE((*region)->strategy().survives_power_cut);
   expect_reasons((*region)->strategy());
   expect_to_persist(**region);
+}
+
+// Whether every page of it is there, for whoever has mapped it.
+bool is_resident(Bytes memory) {
+  constexpr std::size_t page_bytes = 4096;
+  std::vector<unsigned char> pages(memory.size() / page_bytes);
+  return mincore(memory.data(), memory.size(), pages.data()) == 0 &&
+         std::ranges::all_of(pages, [](unsigned char page) { return (page & 1) != 0; });
+}
+
+TEST(MakeDram, pages_are_there_once_they_were_touched_and_still_zero) {
+  Result<std::unique_ptr<Region>> region = make_dram(region_bytes);
+  ASSERT_TRUE(region.ok());
+  const Bytes memory = (*region)->bytes();
+  touch_pages(memory, std::chrono::milliseconds{0});
+  EXPECT_FALSE(is_resident(memory));
+  touch_pages(memory, std::chrono::hours{1});
+  EXPECT_TRUE(is_resident(memory));
+  EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte byte) { return byte == std::byte{0}; }));
 }
 
 TEST(MakeDram, several_regions_live_side_by_side) {

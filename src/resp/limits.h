@@ -38,5 +38,15 @@ inline constexpr std::uint32_t turns_per_look = 16;
 // been one of those.
 inline constexpr std::uint64_t look_before_sleep_ns = 10'000;
 inline constexpr std::uint64_t short_sleep_ns = 40'000;
+// Naps in which requests gather (gathering.h): where at least so many clients are among so many
+// that were served last; the first, the longest and the shortest; what must have come to make one
+// worth it; and how often they are passed over after clients had to wait for them.
+inline constexpr std::uint32_t gather_clients = 16;
+inline constexpr std::uint32_t gather_window = 256;
+inline constexpr std::uint64_t gather_first_ns = 32'000;
+inline constexpr std::uint64_t gather_longest_ns = 100'000;
+inline constexpr std::uint64_t gather_shortest_ns = 8'000;
+inline constexpr std::size_t gather_least = 3;
+inline constexpr std::uint32_t gather_rest = 256;
 
 }  // namespace remora::resp::limits

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -55,6 +57,12 @@ bool is_loopback(const SocketAddress& address) {
 void choose_plain_congestion(int listener) {
   constexpr std::string_view plainest = "reno";
   (void)::setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, plainest.data(), plainest.size());
+}
+
+std::timespec time_span(std::uint64_t span_ns) {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  return {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
+          .tv_nsec = static_cast<long>(span_ns % second_ns)};
 }
 
 }  // namespace
@@ -153,6 +161,7 @@ bool Server::poll() {
     } else if (event.data.ptr == nullptr) {
       accept_some();
     } else if (auto& connection = *static_cast<Connection*>(event.data.ptr); !connection.dead) {
+      gathering_.serve(connection.seen);
       serve(connection, event.events);
     }
   }
@@ -173,6 +182,7 @@ bool Server::also(int others) {
   epoll_event event = {};
   event.events = EPOLLIN;
   event.data.ptr = this;
+  others_ = others;
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, others, &event) == 0;
 }
 
@@ -181,6 +191,12 @@ bool Server::sleep(std::uint64_t span_ns) {
   int count = 0;
   if (!holding_.empty()) {
     count = sleep_for(span_ns);  // what comes now has its reply after the next commit, at best
+  } else if (short_waits_.expected() && gathering_.span_ns() != 0) {
+    count = gather(span_ns);
+    const std::uint64_t napped_ns = runtime_.now_ns() - begun_ns;
+    if (count <= 0 && napped_ns < span_ns) {
+      count = sleep_for(span_ns == never_ns ? never_ns : span_ns - napped_ns);
+    }
   } else if (short_waits_.expected()) {
     const std::uint64_t end_ns = begun_ns + std::min(span_ns, limits::look_before_sleep_ns);
     do {
@@ -189,6 +205,8 @@ bool Server::sleep(std::uint64_t span_ns) {
     count > 0 ? short_waits_.came() : short_waits_.looked_in_vain();
     if (count <= 0) {
       count = sleep_for(span_ns);
+    } else {
+      gathering_.found(static_cast<std::size_t>(count));
     }
   } else {
     count = sleep_for(span_ns);
@@ -200,10 +218,29 @@ bool Server::sleep(std::uint64_t span_ns) {
                              [this](const epoll_event& event) { return event.data.ptr == this; });
 }
 
+// Deaf to clients, not to the others of the loop. The kernel would add its usual slack, as long as
+// the nap, to it.
+int Server::gather(std::uint64_t span_ns) {
+  const bool is_whole = span_ns >= gathering_.span_ns();
+  const std::timespec span = time_span(std::min(span_ns, gathering_.span_ns()));
+  pollfd others = {.fd = others_, .events = POLLIN, .revents = 0};
+  const int slack_ns = ::prctl(PR_GET_TIMERSLACK);
+  (void)::prctl(PR_SET_TIMERSLACK, 1'000);
+  const int cut_short = ::ppoll(&others, 1, &span, nullptr);
+  if (slack_ns > 0) {
+    (void)::prctl(PR_SET_TIMERSLACK, slack_ns);
+  }
+  const int count = ::epoll_wait(epoll_, events_.data(), limits::events_per_turn, 0);
+  if (is_whole && cut_short == 0) {
+    gathering_.gathered(static_cast<std::size_t>(std::max(count, 0)))
+        ? short_waits_.came()
+        : short_waits_.looked_in_vain();
+  }
+  return count;
+}
+
 int Server::sleep_for(std::uint64_t span_ns) {
-  constexpr std::uint64_t second_ns = 1'000'000'000;
-  const std::timespec span = {.tv_sec = static_cast<std::time_t>(span_ns / second_ns),
-                              .tv_nsec = static_cast<long>(span_ns % second_ns)};
+  const std::timespec span = time_span(span_ns);
   const int count = ::epoll_pwait2(epoll_, events_.data(), limits::events_per_turn,
                                    span_ns == never_ns ? nullptr : &span, nullptr);
   if (count >= 0 || errno == EINTR) {

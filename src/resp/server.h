@@ -33,6 +33,7 @@
 #include "kv/local_store.h"
 #include "resp/command.h"
 #include "resp/connection.h"
+#include "resp/gathering.h"
 #include "resp/output.h"
 #include "resp/short_waits.h"
 #include "runtime/flows.h"
@@ -109,6 +110,7 @@ class Server final : public Poller, private Sleeper {
   bool also(int others) override;
   bool sleep(std::uint64_t span_ns) override;
   int sleep_for(std::uint64_t span_ns);
+  int gather(std::uint64_t span_ns);
 
   void accept_some();
   void add(int descriptor, std::string peer);
@@ -165,6 +167,8 @@ class Server final : public Poller, private Sleeper {
   std::uint32_t turns_ = 0;  // since the last look
   std::array<epoll_event, limits::events_per_turn> events_;
   ShortWaits short_waits_;
+  Gathering gathering_;
+  int others_ = -1;           // a sleep ends, too, when this is readable
   std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
   std::uint64_t last_id_ = 0;
   std::unique_ptr<char[]> input_;
