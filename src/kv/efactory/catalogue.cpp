@@ -107,13 +107,13 @@ IndexSlot Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const P
 }
 
 void Catalogue::count(const Place& place) {
-  live_bytes_ += place.size_bytes;
+  live_bytes_ += place.deleted ? 0 : place.size_bytes;
   keys_ += place.deleted ? 0 : 1;
   expiring_ += place.expires ? 1 : 0;
 }
 
 void Catalogue::discount(const Place& place) {
-  live_bytes_ -= place.size_bytes;
+  live_bytes_ -= place.deleted ? 0 : place.size_bytes;
   keys_ -= place.deleted ? 0 : 1;
   expiring_ -= place.expires ? 1 : 0;
 }
@@ -176,8 +176,11 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
     return Ticket{};
   }
   const std::uint64_t sequence = sequence_ + 1;
-  // Cleaning may have moved what it hides: it goes where that went, and outlives the old pool.
-  const bool outlives = log_->cleaning() && !host_.faults().planted(faults::del_in_old_pool);
+  // Cleaning may have moved what it hides: it goes where that went, and outlives the old pool. When
+  // a part of the log is cleaned, what is open for deletions does not go, and the room is for
+  // copies.
+  const bool outlives =
+      log_->cleaning() && goes_ == Goes::whole && !host_.faults().planted(faults::del_in_old_pool);
   const DataPool to = outlives ? DataPool::next : target_;
   const Result<Placed> placed =
       log_->append({.key = key,

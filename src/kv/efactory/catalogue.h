@@ -155,21 +155,22 @@ class Catalogue {
   // Which place of an entry is for versions in the next data pool. It leads to the newest version
   // of the key whenever it leads anywhere.
   std::size_t newer_place() const { return next_mark(); }
-  // Whether the version must live on: no newer version of its key is durable or can be made so, and
-  // its value is complete.
-  enum class Fate : std::uint8_t { stale, keep, undecided };
   // What a deletion hides, or a version whose time has come, goes with it when all of the old pool
   // goes. When a part goes, it may be in another part: such a version lives on as a tombstone.
   enum class Goes : std::uint8_t { whole, part };
-  Fate judge(const Object& object, Goes goes = Goes::whole);
-  // Persistent when all versions are that others were called stale for.
+  void begin_cleaning(Goes goes);
+  // Whether the version must live on: no newer version of its key is durable or can be made so, and
+  // its value is complete.
+  enum class Fate : std::uint8_t { stale, keep, hide, undecided };
+  Fate judge(const Object& object);
+  // Persistent when all versions are that others were called stale for, but for deletions.
   Ticket relied_on() const { return relied_on_; }
+  // Persistent when all deletions are.
+  Ticket last_del() const { return last_del_; }
   // Copies a version to the next data pool, and leads there whatever led to it. The copy is
   // persistent when the ticket is.
   Result<Ticket> move(const Object& object);
-  // Whether a version says that what is older than it is not there.
-  bool hides(const Object& object) const;
-  // Copies a version that hides others as a tombstone in its place.
+  // Copies a version whose fate is to hide others, as a tombstone.
   Result<Ticket> move_hiding(const Object& object);
   // The entries of the index from `from` on lead to the next data pool alone; those that lead
   // nowhere go. Returns where to go on, 0 at the end.
@@ -191,7 +192,7 @@ class Catalogue {
   const Host& host() const { return host_; }
   const Host& background() const { return background_; }
   std::uint64_t sequence() const { return sequence_; }
-  // What the newest versions take.
+  // What the newest versions take, where they are values.
   std::uint64_t live_bytes() const { return live_bytes_; }
 
   // Memory for a larger index; end_growth gives the one before back to the caller, who keeps it
@@ -205,6 +206,7 @@ class Catalogue {
   void make_index(std::uint64_t keys);
   void take_recovered(const Object& object, Tag tag);
   bool acceptable(const Object& object) const;
+  bool is_newer(const Object& object, IndexSlot slot) const;
   Status drop_what_is_twice(const std::vector<Offset>& found);
   void forget_tombstones();
 
@@ -225,6 +227,10 @@ class Catalogue {
   // The version before; none at the end of the list.
   std::optional<Object> before(const Object& object) const;
   bool complete(const Object& object, const Host& by) const;
+  // Complete, as far as the cleaner is concerned.
+  bool is_whole(const Object& object) const {
+    return object.kind() == Kind::tombstone || object.durable() || complete(object, background_);
+  }
   bool is_given_up(const Object& version, const Host& by) const;
   // Makes a complete version persistent, and marks it if it is at once; else it is `flushed`.
   Ticket make_durable(const Object& object, const Host& by);
@@ -254,6 +260,7 @@ class Catalogue {
   std::deque<Awaited> awaited_;
   std::deque<Flushed> flushed_;
   DataPool target_ = DataPool::current;
+  Goes goes_ = Goes::whole;
   Ticket last_del_;   // of the newest tombstone
   Ticket relied_on_;  // by the cleaner
   // Versions that were given up, and whose marks are not persistent yet.

@@ -16,24 +16,26 @@ bool lies_in(Offset offset, const std::vector<Segment>& segments) {
 
 }  // namespace
 
-bool Catalogue::hides(const Object& object) const {
-  return object.kind() == Kind::tombstone ||
-         (expired(object) && (object.durable() || complete(object, background_)));
+void Catalogue::begin_cleaning(Goes goes) {
+  goes_ = goes;
+  log_->begin_new_pool();
 }
 
-Catalogue::Fate Catalogue::judge(const Object& object, Goes goes) {
+Catalogue::Fate Catalogue::judge(const Object& object) {
   if (is_given_up(object, background_)) {
-    return Fate::stale;
+    // Until its mark is persistent the value may come after all.
+    const bool is_settled =
+        std::ranges::find(pending_marks_, object.offset()) == pending_marks_.end();
+    return is_settled ? Fate::stale : Fate::undecided;
   }
-  const auto last = [&] {
-    return goes == Goes::part && hides(object) &&
-                   !background_.faults().planted(faults::part_forgets_deletions)
-               ? Fate::keep
-               : Fate::stale;
-  };
+  const bool hides = object.kind() == Kind::tombstone || object.expires() != 0;
+  const Fate if_not_led_to = goes_ == Goes::part && hides && is_whole(object) &&
+                                     !background_.faults().planted(faults::part_forgets_deletions)
+                                 ? Fate::hide
+                                 : Fate::stale;
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   if (!slot) {
-    return last();
+    return if_not_led_to;
   }
   const bool trusts_any = background_.faults().planted(faults::clean_drops_newest);
   std::optional<Object> version = newest(slot);
@@ -41,7 +43,7 @@ Catalogue::Fate Catalogue::judge(const Object& object, Goes goes) {
     if (version->sequence() <= object.sequence()) {
       // It is not in the list any more. Its copy may be: after a kill, nobody knows whether that is
       // persistent.
-      if (goes == Goes::part && !version->durable() && complete(*version, background_)) {
+      if (goes_ == Goes::part && !version->durable() && complete(*version, background_)) {
         relied_on_ = make_durable(*version, background_);
       }
       return Fate::stale;
@@ -57,25 +59,26 @@ Catalogue::Fate Catalogue::judge(const Object& object, Goes goes) {
     }
   }
   if (!version) {
-    return last();  // nothing leads to it: it was deleted before the last recovery
+    return if_not_led_to;  // it was deleted before the last recovery, or forgotten
   }
   if (object.kind() == Kind::tombstone) {
-    return last();  // all that it hides goes with the old pool
+    return if_not_led_to;  // all that it hides goes with the old pool
   }
   // The same is true of a version whose time has come, unless what it hides was moved before it was
   // complete: then it goes where that went.
-  if (target_ == DataPool::current && hides(object)) {
-    return last();
+  if (target_ == DataPool::current && expired(object) && is_whole(object)) {
+    return if_not_led_to;
   }
-  if (object.durable() || complete(object, background_) ||
-      background_.faults().planted(faults::clean_moves_incomplete)) {
+  if (is_whole(object) || background_.faults().planted(faults::clean_moves_incomplete)) {
     return Fate::keep;
   }
   return Fate::undecided;
 }
 
 Result<Catalogue::Copied> Catalogue::copy(const NewObject& what, ConstBytes value) {
-  const Result<Placed> placed = log_->append(what, DataPool::next, Reserve::may_use);
+  // A cleaning of all that gives up leaves room for one of a part.
+  const Result<Placed> placed = log_->append(
+      what, DataPool::next, goes_ == Goes::whole ? Reserve::may_use_half : Reserve::may_use);
   if (!placed.ok()) {
     return placed.status();
   }
@@ -142,6 +145,7 @@ Result<Ticket> Catalogue::move_hiding(const Object& object) {
     return copied.status();
   }
   const auto& [copy, ticket] = *copied;
+  last_del_ = ticket;  // whoever asks for the key is told by the copy that it is not there
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   if (!slot) {
     return ticket;

@@ -34,8 +34,7 @@ bool EfactoryServer::admits(std::uint64_t size_bytes) const {
   const LogUsage usage = catalogue_->log().usage();
   const std::uint64_t segment = std::max(size_bytes, catalogue_->log().segment_bytes());
   const bool leaves_room =
-      usage.segment_bytes + segment + needed_for_copies() + (compressing_ ? size_bytes : 0) <=
-      usage.total_bytes;
+      usage.segment_bytes + segment + needed_for_copies() + size_bytes <= usage.total_bytes;
   return leaves_room || !(cleaning_ || wants_cleaning());
 }
 
@@ -66,14 +65,15 @@ bool EfactoryServer::wants_cleaning() const {
   if (background_.faults().planted(faults::cleans_for_ever) && cleaned_ != 0) {
     return true;
   }
-  // What cleaning left is not worth cleaning again until as much has come on top.
-  const std::uint64_t worthwhile =
-      used_after_clean_ + std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
+  // What cleaning left is not worth cleaning again until as much has come on top, or has died.
+  const std::uint64_t step = std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
+  const bool is_worthwhile = usage.appended_bytes > used_after_clean_ + step ||
+                             catalogue_->live_bytes() + step < live_after_clean_;
   // Somewhat before puts have to wait for it.
   const bool is_tight = usage.segment_bytes + catalogue_->live_bytes() +
                             2 * spare_segments * catalogue_->log().segment_bytes() >
                         usage.total_bytes;
-  return usage.appended_bytes > worthwhile &&
+  return is_worthwhile &&
          (full_ || is_tight ||
           usage.segment_bytes * 100 > usage.total_bytes * options_.clean_at_percent);
 }
@@ -91,10 +91,11 @@ Task<void> EfactoryServer::tidy() {
       const Status status = co_await std::move(work);
       part_first_ = all ? status.code() == Code::no_space || options_.clean_in_parts
                         : status.ok() && options_.clean_in_parts;
-      // What a cleaning could not do is still worth doing.
-      used_after_clean_ = status.ok() && (all || options_.clean_in_parts)
-                              ? catalogue_->log().usage().appended_bytes
-                              : catalogue_->live_bytes();
+      // What a cleaning could not do is still worth doing, if it can be done.
+      const bool is_done =
+          all ? status.ok() : status.code() == Code::no_space || options_.clean_in_parts;
+      live_after_clean_ = catalogue_->live_bytes();
+      used_after_clean_ = is_done ? catalogue_->log().usage().appended_bytes : live_after_clean_;
       full_ = false;
       copying_ = false;
       cleaning_ = false;
@@ -119,7 +120,7 @@ Task<Status> EfactoryServer::clean() {
   to_copy_bytes_ = catalogue_->live_bytes();
   copying_ = true;
   compressing_ = true;
-  log.begin_new_pool();
+  catalogue_->begin_cleaning(Catalogue::Goes::whole);
   std::vector<Segment> old;
   log.list(DataPool::current, old);
   std::vector<Offset> undecided;
@@ -190,7 +191,8 @@ Task<Status> EfactoryServer::settle_moves() {
   if (!background_.faults().planted(faults::clean_copies_unpersisted)) {
     REMORA_CO_TRY(co_await persistent(last_move_));
   }
-  co_return co_await persistent(catalogue_->relied_on());
+  REMORA_CO_TRY(co_await persistent(catalogue_->relied_on()));
+  co_return co_await persistent(catalogue_->last_del());
 }
 
 Task<Status> EfactoryServer::free_old() {
@@ -265,6 +267,7 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
         ++invalidated_;
       }
       break;
+    case Catalogue::Fate::hide:
     case Catalogue::Fate::stale:
       if (++passed_ % stale_per_turn != 0) {
         co_return Status();

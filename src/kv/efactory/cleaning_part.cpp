@@ -29,14 +29,19 @@ Task<Status> EfactoryServer::clean_part() {
   co_await round(Reads::asked);
   REMORA_CO_TRY(co_await settle_marks());
   std::vector<Worth> worth;
-  co_await find_worth(worth);
-  log.begin_new_pool();
+  const std::uint64_t held_bytes = log.usage().segment_bytes;
+  catalogue_->begin_cleaning(Catalogue::Goes::part);
+  bool is_undecided = co_await find_worth(worth);
   std::vector<Segment> gone;
-  for (const Worth& one : worth) {
-    if (one.living_bytes > log.room_for_copies() || !co_await move_living(one.segment)) {
-      break;
+  Moved moved = Moved::all;
+  for (auto one = worth.begin();
+       one != worth.end() && moved != Moved::no_room && one->living_bytes <= log.room_for_copies();
+       ++one) {
+    moved = co_await move_living(one->segment);
+    is_undecided = is_undecided || moved == Moved::undecided;
+    if (moved == Moved::all) {
+      gone.push_back(one->segment);
     }
-    gone.push_back(one.segment);
   }
   log.keep_both_pools();
   catalogue_->append_to(DataPool::current);
@@ -55,17 +60,19 @@ Task<Status> EfactoryServer::clean_part() {
   co_await round(Reads::by_mark);
   log.retire(gone);
   REMORA_CO_TRY(co_await free_old());
-  if (gone.empty()) {
-    co_return Status(Code::no_space, "nothing could be cleaned yet");
+  if (log.usage().segment_bytes >= held_bytes) {
+    co_return is_undecided ? Status(Code::in_use, "nothing could be cleaned yet")
+                           : Status(Code::no_space, "nothing can be cleaned");
   }
   ++cleaned_parts_;
   co_return Status();
 }
 
-Task<void> EfactoryServer::find_worth(std::vector<Worth>& worth) {
+Task<bool> EfactoryServer::find_worth(std::vector<Worth>& worth) {
   Log& log = catalogue_->log();
   std::vector<Segment> segments;
   std::vector<Offset> offsets;
+  bool is_undecided = false;
   log.list(DataPool::current, segments);
   // What is open now may be full, and closed, before it is looked at.
   std::erase_if(segments, [&log](const Segment& segment) { return log.is_open(segment); });
@@ -75,8 +82,11 @@ Task<void> EfactoryServer::find_worth(std::vector<Worth>& worth) {
     bool is_decided = true;
     for (std::size_t i = 0; i < offsets.size() && is_decided; ++i) {
       const Object object = log.at(offsets[i]);
-      const Catalogue::Fate fate = catalogue_->judge(object, Catalogue::Goes::part);
-      living_bytes += fate == Catalogue::Fate::keep ? object.size_bytes() : 0;
+      const Catalogue::Fate fate = catalogue_->judge(object);
+      living_bytes += fate == Catalogue::Fate::keep ? object.size_bytes()
+                      : fate == Catalogue::Fate::hide
+                          ? object_format::size_bytes(object.key().size(), 0)
+                          : 0;
       is_decided = fate != Catalogue::Fate::undecided ||
                    background_.faults().planted(faults::part_takes_undecided);
       if (i % steps_per_turn == 0) {
@@ -84,24 +94,36 @@ Task<void> EfactoryServer::find_worth(std::vector<Worth>& worth) {
         co_await background_.runtime().yield();
       }
     }
-    if (is_decided && living_bytes <= segment.capacity_bytes / parts * most_living_parts) {
+    is_undecided = is_undecided || !is_decided;
+    // One that is damaged stays as it is: nobody knows what it holds.
+    const bool is_whole =
+        !offsets.empty() &&
+        offsets.back() + log.at(offsets.back()).size_bytes() == segment.offset + segment.used_bytes;
+    if (is_decided && is_whole &&
+        living_bytes <= segment.capacity_bytes / parts * most_living_parts) {
       worth.push_back({segment, living_bytes});
     }
   }
   wake_flagger();
   std::ranges::stable_sort(worth, {}, &Worth::living_bytes);
+  co_return is_undecided;
 }
 
-Task<bool> EfactoryServer::move_living(const Segment& segment) {
+Task<EfactoryServer::Moved> EfactoryServer::move_living(const Segment& segment) {
   std::vector<Offset> offsets;
   catalogue_->log().collect(segment, offsets);
   for (std::size_t i = offsets.size(); i-- > 0;) {
     const Object object = catalogue_->log().at(offsets[i]);
-    if (catalogue_->judge(object, Catalogue::Goes::part) == Catalogue::Fate::keep) {
-      const Result<Ticket> ticket =
-          catalogue_->hides(object) ? catalogue_->move_hiding(object) : catalogue_->move(object);
+    const Catalogue::Fate fate = catalogue_->judge(object);
+    if (fate == Catalogue::Fate::undecided &&
+        !background_.faults().planted(faults::part_takes_undecided)) {
+      co_return Moved::undecided;
+    }
+    if (fate == Catalogue::Fate::keep || fate == Catalogue::Fate::hide) {
+      const Result<Ticket> ticket = fate == Catalogue::Fate::hide ? catalogue_->move_hiding(object)
+                                                                  : catalogue_->move(object);
       if (!ticket.ok()) {
-        co_return false;
+        co_return Moved::no_room;
       }
       last_move_ = *ticket;
       ++moved_;
@@ -111,7 +133,7 @@ Task<bool> EfactoryServer::move_living(const Segment& segment) {
     co_await background_.settled();
     co_await background_.runtime().yield();
   }
-  co_return true;
+  co_return Moved::all;
 }
 
 Task<void> EfactoryServer::unlink(const std::vector<Segment>& gone) {

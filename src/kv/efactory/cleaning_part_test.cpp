@@ -54,6 +54,23 @@ TEST_F(CleaningPart, a_store_of_which_nearly_half_lives_takes_updates_for_ever) 
   expect_all(model);
 }
 
+// Deletions take as much room as these values did, and need none when the log is cleaned.
+TEST_F(CleaningPart, a_full_store_of_which_everything_was_deleted_takes_puts_again) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  for (int life = 0; life < 3; ++life) {
+    int keys = 0;
+    while (put("key-" + std::to_string(keys), "value").ok()) {
+      ASSERT_LT(++keys, 100'000) << "the store was never full";
+    }
+    ASSERT_GT(keys, 1000);
+    for (int i = 0; i < keys; ++i) {
+      const Status status = del("key-" + std::to_string(i));
+      ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+    }
+    EXPECT_EQ(counter("keys"), 0u);
+  }
+}
+
 TEST_F(CleaningPart, what_was_deleted_stays_away_though_older_versions_are_in_other_parts) {
   ServerOptions options = {.create = true, .clean_at_percent = 30, .clean_in_parts = true};
   start(1 << 20, options);

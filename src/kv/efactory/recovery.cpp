@@ -62,6 +62,14 @@ bool Catalogue::acceptable(const Object& object) const {
   return !object.invalid() && (object.durable() || complete(object, host_));
 }
 
+// A copy that a cleaning made before it was cut short is not needed where the original is known to
+// be durable: then all copies can go, and with them the room that they take.
+bool Catalogue::is_newer(const Object& object, IndexSlot slot) const {
+  const std::uint64_t known = newest(slot).sequence();
+  return known < object.sequence() ||
+         (known == object.sequence() && !slot.place(newest_of(slot)).durable);
+}
+
 void Catalogue::take_recovered(const Object& object, Tag tag) {
   sequence_ = std::max(sequence_, object.sequence());
   if (!acceptable(object) ||
@@ -75,8 +83,7 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
     (void)end_growth();
   }
   const IndexSlot slot = find(tag, object.key(), host_);
-  if (!slot || newest(slot).sequence() <= object.sequence() ||
-      host_.faults().planted(faults::recovery_takes_any)) {
+  if (!slot || is_newer(object, slot) || host_.faults().planted(faults::recovery_takes_any)) {
     const bool is_decided = object.durable() || object.kind() == Kind::tombstone;
     lead_to(tag, slot, which_, place_of(object, is_decided));
     if (!is_decided) {

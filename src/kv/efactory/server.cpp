@@ -276,6 +276,7 @@ rpc::Reply EfactoryServer::del(ConstBytes key, Bytes body) {
                ? full(body)
                : rpc::Reply::failure(body, ticket.status().code(), ticket.status().message());
   }
+  wake_tidy();
   return {.ticket = *ticket};
 }
 

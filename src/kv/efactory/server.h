@@ -103,9 +103,10 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   };
   bool has_room_for_all() const;
   Task<Status> clean_part();
-  Task<void> find_worth(std::vector<Worth>& worth);
-  // Whether there was room.
-  Task<bool> move_living(const Segment& segment);
+  // Whether something is undecided that may be worth it later.
+  Task<bool> find_worth(std::vector<Worth>& worth);
+  enum class Moved : std::uint8_t { all, undecided, no_room };
+  Task<Moved> move_living(const Segment& segment);
   Task<void> unlink(const std::vector<Segment>& gone);
   Task<void> grow();
   Task<void> round(Reads reads);
@@ -174,6 +175,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t dels_ = 0;
   std::uint64_t local_uses_ = 0;  // of the local store, when last asked
   std::uint64_t used_after_clean_ = 0;
+  std::uint64_t live_after_clean_ = 0;
   bool compressing_ = false;  // the first stage of cleaning: versions are put to the old pool
   std::uint64_t to_copy_bytes_ = 0;  // while cleaning: no more than this is left to be copied
   Ticket last_move_;

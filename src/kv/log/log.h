@@ -51,7 +51,7 @@ struct LogOptions {
 
 enum class DataPool : std::uint8_t {
   current,
-  next,  // from begin_new_pool() to end_old_pool()
+  next,  // from begin_new_pool() to end_old_pool(), or to keep_both_pools()
 };
 
 // Whether an append may take the space that is kept back for the cleaner. Deletions may take half
@@ -168,8 +168,8 @@ class Log {
   // remain. The space is used again when the pool's log lets it go.
   Result<std::size_t> free_dead(std::size_t most);
 
-  // After recovery, before the first append. Whether a cleaning did not come to its end, so that
-  // segments of several data pools are alive and hold versions twice.
+  // After recovery, before the first append. Whether segments of several data pools are alive,
+  // which may hold versions twice: a cleaning did not come to its end, or was one of a part.
   bool holds_several_pools() const;
   // Frees every segment in which none of these objects lies. For who knows that they are the newest
   // of their keys, tombstones among them: what no segment has any more, none of them hides.
