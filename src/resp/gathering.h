@@ -1,12 +1,12 @@
 // Gathering: how long a server that is faster than its clients lets their requests come together
 // before it looks for them.
 //
-// A server that answers every request as it comes is woken for each, and who sends it pays for the
-// waking: a fourth of the CPU time of a small request, on both sides. Where many clients ask at
-// once and a look finds few of them, it naps instead, deaf to them, for some tens of microseconds.
-// No nap may keep clients waiting who have nothing else to do: it is shorter when a look behind it
-// finds about half of those that ask at all; where that ends it, it is not tried again for a while;
-// and where few ask, or seldom, there is none.
+// A server that answers every request as it comes is woken for each, or looks in vain for the next,
+// and who sends it pays for the waking. Where many clients ask at once and a look finds few of
+// them, it naps instead, deaf to them, for some tens of microseconds. No nap may keep clients
+// waiting who have nothing else to do: it is shorter when a look behind it finds about half of
+// those that ask at all; where that ends it, it is not tried again for a while; and where few ask,
+// or seldom, there is none.
 #pragma once
 
 #include <algorithm>
