@@ -28,6 +28,9 @@ class CrashRegion final : public Region {
     memory_.copy(actor_, to, from, site);
   }
 
+  // Whoever opens what is here comes after a cut, which leaves nothing in caches.
+  [[nodiscard]] Status settle(ConstBytes) override { return Status(); }
+
   bool persistent(Ticket ticket) const override { return memory_.persistent(ticket); }
   // Commits in this call, if need be: time stands still in the crash memory.
   [[nodiscard]] Status wait(Ticket ticket) override { return memory_.wait(ticket); }

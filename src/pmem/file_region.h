@@ -31,6 +31,8 @@ class FileRegion final : public Region {
   void flush(ConstBytes range, Site) override { commit_.add(range); }
   [[nodiscard]] Ticket drain(Site) override { return commit_.draw(); }
   void copy(std::byte* to, ConstBytes from, Site site) override;
+  // All of the file was synced when it was opened.
+  [[nodiscard]] Status settle(ConstBytes) override { return Status(); }
   bool persistent(Ticket ticket) const override { return commit_.persistent(ticket); }
   [[nodiscard]] Status wait(Ticket ticket) override { return commit_.wait(ticket); }
   void request(Ticket ticket) override { commit_.request(ticket); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "resp/command.h"
+#include "resp/gathering.h"
 #include "resp/parser.h"
 
 namespace remora::resp {
@@ -25,7 +26,7 @@ struct Connection {
   std::size_t place = 0;  // among the connections of the server
   int descriptor = -1;
   std::uint32_t watched = 0;  // epoll events
-  std::uint32_t seen = 0;     // as gathering.h has it
+  Gathering::Seen seen;       // among those that ask
   bool dead = false;
   bool full = false;  // waiting for room did not help the request that is next
   Pause pause = Pause::none;

@@ -10,16 +10,16 @@ namespace {
 // So many clients, each of which was served in turn.
 class Clients {
  public:
-  explicit Clients(std::size_t count) : seen_(count, 0) {}
+  explicit Clients(std::size_t count) : seen_(count) {}
 
   void ask(Gathering& gathering, std::size_t requests) {
     for (std::size_t i = 0; i < requests; ++i) {
-      gathering.serve(seen_[next_++ % seen_.size()]);
+      gathering.serve(seen_[next_++ % seen_.size()], seen_.size());
     }
   }
 
  private:
-  std::vector<std::uint32_t> seen_;
+  std::vector<Gathering::Seen> seen_;
   std::size_t next_ = 0;
 };
 
@@ -37,6 +37,28 @@ TEST(Gathering, counts_those_that_ask_and_not_those_that_did) {
   Clients few(3);
   few.ask(gathering, 2 * limits::gather_window);
   EXPECT_EQ(gathering.clients(), 3u);
+}
+
+TEST(Gathering, counts_a_few_busy_ones_among_many_others_as_a_few) {
+  Gathering gathering;
+  Clients busy(5);
+  Clients sparse(30);
+  for (int i = 0; i < 300; ++i) {
+    busy.ask(gathering, 50);
+    sparse.ask(gathering, 5);
+  }
+  EXPECT_LT(gathering.clients(), limits::gather_clients);
+  gathering.found(1);
+  EXPECT_EQ(gathering.span_ns(), 0u);
+}
+
+TEST(Gathering, counts_no_more_than_are_connected) {
+  Gathering gathering;
+  for (std::size_t i = 0; i < 2 * limits::gather_window; ++i) {
+    Gathering::Seen passing;
+    gathering.serve(passing, 4);
+  }
+  EXPECT_EQ(gathering.clients(), 4u);
 }
 
 TEST(Gathering, begins_when_many_ask_and_few_are_found) {

@@ -161,7 +161,7 @@ bool Server::poll() {
     } else if (event.data.ptr == nullptr) {
       accept_some();
     } else if (auto& connection = *static_cast<Connection*>(event.data.ptr); !connection.dead) {
-      gathering_.serve(connection.seen);
+      gathering_.serve(connection.seen, connections_.size());
       serve(connection, event.events);
     }
   }
@@ -214,7 +214,8 @@ bool Server::sleep(std::uint64_t span_ns) {
                                                           : short_waits_.slept_long();
   }
   slept_ = std::max(count, 0);
-  return std::ranges::any_of(std::span(events_).first(static_cast<std::size_t>(*slept_)),
+  return std::exchange(others_came_, false) ||
+         std::ranges::any_of(std::span(events_).first(static_cast<std::size_t>(*slept_)),
                              [this](const epoll_event& event) { return event.data.ptr == this; });
 }
 
@@ -227,6 +228,7 @@ int Server::gather(std::uint64_t span_ns) {
   const int slack_ns = ::prctl(PR_GET_TIMERSLACK);
   (void)::prctl(PR_SET_TIMERSLACK, 1'000);
   const int cut_short = ::ppoll(&others, 1, &span, nullptr);
+  others_came_ = cut_short > 0;  // their event need not be among those that are asked for
   if (slack_ns > 0) {
     (void)::prctl(PR_SET_TIMERSLACK, slack_ns);
   }

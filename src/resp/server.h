@@ -168,6 +168,7 @@ class Server final : public Poller, private Sleeper {
   std::array<epoll_event, limits::events_per_turn> events_;
   ShortWaits short_waits_;
   Gathering gathering_;
+  bool others_came_ = false;  // to the end of a nap
   int others_ = -1;           // a sleep ends, too, when this is readable
   std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
   std::uint64_t last_id_ = 0;

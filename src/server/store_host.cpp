@@ -23,6 +23,8 @@ constexpr std::uint32_t kept_places(std::uint32_t places) {
 // Nobody waits longer than this for the pages of a store in memory; the rest are found by the puts
 // that come to them first, for half as much again as a small one costs.
 constexpr std::chrono::milliseconds longest_touch{500};
+// Memory that nobody may ever use is not taken without end.
+constexpr std::size_t most_touched_bytes = std::size_t{256} << 20;
 
 }  // namespace
 
@@ -59,7 +61,8 @@ Status StoreHost::open_pool() {
       return memory.status();
     }
     memory_ = std::move(memory).value();
-    touch_pages(memory_->bytes(), longest_touch);
+    touch_pages(memory_->bytes().first(std::min(memory_->size(), most_touched_bytes)),
+                longest_touch);
     Result<std::unique_ptr<Pool>> pool = Pool::create(*memory_, {});
     if (!pool.ok()) {
       return pool.status();

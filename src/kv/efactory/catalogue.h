@@ -161,7 +161,12 @@ class Catalogue {
   void begin_cleaning(Goes goes);
   // Whether the version must live on: no newer version of its key is durable or can be made so, and
   // its value is complete.
-  enum class Fate : std::uint8_t { stale, keep, hide, undecided };
+  enum class Fate : std::uint8_t {
+    stale,
+    keep,
+    hide,       // as a tombstone: what it hides may be where nothing goes
+    undecided,  // its value may still come
+  };
   Fate judge(const Object& object);
   // Persistent when all versions are that others were called stale for, but for deletions.
   Ticket relied_on() const { return relied_on_; }
@@ -206,8 +211,8 @@ class Catalogue {
   void make_index(std::uint64_t keys);
   void take_recovered(const Object& object, Tag tag);
   bool acceptable(const Object& object) const;
-  bool is_newer(const Object& object, IndexSlot slot) const;
-  Status drop_what_is_twice(const std::vector<Offset>& found);
+  Status settle_newest();
+  Status drop_what_is_twice();
   void forget_tombstones();
 
   IndexSlot find(Tag tag, ConstBytes key, const Host& by) const;

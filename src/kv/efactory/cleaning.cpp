@@ -66,7 +66,10 @@ bool EfactoryServer::wants_cleaning() const {
     return true;
   }
   // What cleaning left is not worth cleaning again until as much has come on top, or has died.
-  const std::uint64_t step = std::max(catalogue_->log().segment_bytes(), used_after_clean_ / 8);
+  const std::uint64_t left =
+      usage.total_bytes - std::min(usage.total_bytes, usage.segment_bytes + usage.reserve_bytes);
+  const std::uint64_t step =
+      std::max(catalogue_->log().segment_bytes(), std::min(used_after_clean_ / 8, left / 2));
   const bool is_worthwhile = usage.appended_bytes > used_after_clean_ + step ||
                              catalogue_->live_bytes() + step < live_after_clean_;
   // Somewhat before puts have to wait for it.
@@ -263,8 +266,8 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
       if (undecided != nullptr) {
         undecided->push_back(offset);
       } else {
+        invalidated_ += object.invalid() ? 0u : 1u;
         catalogue_->dismiss(object);
-        ++invalidated_;
       }
       break;
     case Catalogue::Fate::hide:

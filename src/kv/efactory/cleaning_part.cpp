@@ -15,6 +15,14 @@ constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::uint64_t parts = 16;
 constexpr std::uint64_t most_living_parts = 15;
 
+std::uint64_t size_of(const std::vector<Segment>& segments) {
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : segments) {
+    bytes += segment.capacity_bytes;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 bool EfactoryServer::has_room_for_all() const {
@@ -29,7 +37,6 @@ Task<Status> EfactoryServer::clean_part() {
   co_await round(Reads::asked);
   REMORA_CO_TRY(co_await settle_marks());
   std::vector<Worth> worth;
-  const std::uint64_t held_bytes = log.usage().segment_bytes;
   catalogue_->begin_cleaning(Catalogue::Goes::part);
   bool is_undecided = co_await find_worth(worth);
   std::vector<Segment> gone;
@@ -43,6 +50,8 @@ Task<Status> EfactoryServer::clean_part() {
       gone.push_back(one->segment);
     }
   }
+  std::vector<Segment> copies;
+  log.list(DataPool::next, copies);
   log.keep_both_pools();
   catalogue_->append_to(DataPool::current);
   Tag from = 0;
@@ -60,7 +69,7 @@ Task<Status> EfactoryServer::clean_part() {
   co_await round(Reads::by_mark);
   log.retire(gone);
   REMORA_CO_TRY(co_await free_old());
-  if (log.usage().segment_bytes >= held_bytes) {
+  if (size_of(gone) <= size_of(copies)) {
     co_return is_undecided ? Status(Code::in_use, "nothing could be cleaned yet")
                            : Status(Code::no_space, "nothing can be cleaned");
   }

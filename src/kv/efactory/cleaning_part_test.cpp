@@ -71,6 +71,40 @@ TEST_F(CleaningPart, a_full_store_of_which_everything_was_deleted_takes_puts_aga
   }
 }
 
+// Each life ends where it is, often in the middle of a cleaning, and leaves what that has copied.
+TEST_F(CleaningPart, a_full_store_that_is_killed_again_and_again_takes_puts_and_deletions) {
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  std::map<std::string, std::string> model;
+  int keys = 0;
+  for (; put("key-" + std::to_string(keys), std::string(1000, 'v')).ok(); ++keys) {
+    model["key-" + std::to_string(keys)] = std::string(1000, 'v');
+  }
+  for (const int most = keys - keys / 20; keys > most;) {
+    const std::string key = "key-" + std::to_string(--keys);
+    ASSERT_TRUE(del(key).ok());
+    model[key] = "not_found";
+  }
+  for (int i = 0; i < 300; ++i) {
+    for (int step = 0; step < 20 + i % 30; ++step) {
+      const std::string key = "key-" + std::to_string((i * 41 + step * 7) % keys);
+      if (step % 4 == 3) {
+        const Status status = del(key);
+        ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+        model[key] = "not_found";
+        continue;
+      }
+      const std::string value(static_cast<std::size_t>(900 + step),
+                              static_cast<char>('a' + i % 26));
+      const Status status = put(key, value);
+      ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+      model[key] = value;
+    }
+    (void)loop_.run_for(static_cast<std::uint64_t>(i) * 100);
+    start(0, {.create = false, .clean_in_parts = i % 2 == 0});
+  }
+  expect_all(model);
+}
+
 TEST_F(CleaningPart, what_was_deleted_stays_away_though_older_versions_are_in_other_parts) {
   ServerOptions options = {.create = true, .clean_at_percent = 30, .clean_in_parts = true};
   start(1 << 20, options);

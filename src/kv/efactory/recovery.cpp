@@ -39,7 +39,9 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
       catalogue->index_->expect(tag);
     }
   }
-  if (const Status status = catalogue->drop_what_is_twice(found); !status.ok()) {
+  Status status = catalogue->settle_newest();
+  status = status.ok() ? catalogue->drop_what_is_twice() : status;
+  if (!status.ok()) {
     return status;
   }
   catalogue->forget_tombstones();
@@ -62,14 +64,6 @@ bool Catalogue::acceptable(const Object& object) const {
   return !object.invalid() && (object.durable() || complete(object, host_));
 }
 
-// A copy that a cleaning made before it was cut short is not needed where the original is known to
-// be durable: then all copies can go, and with them the room that they take.
-bool Catalogue::is_newer(const Object& object, IndexSlot slot) const {
-  const std::uint64_t known = newest(slot).sequence();
-  return known < object.sequence() ||
-         (known == object.sequence() && !slot.place(newest_of(slot)).durable);
-}
-
 void Catalogue::take_recovered(const Object& object, Tag tag) {
   sequence_ = std::max(sequence_, object.sequence());
   if (!acceptable(object) ||
@@ -83,7 +77,10 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
     (void)end_growth();
   }
   const IndexSlot slot = find(tag, object.key(), host_);
-  if (!slot || is_newer(object, slot) || host_.faults().planted(faults::recovery_takes_any)) {
+  // Of a version and its copy the first counts, which is the original where that is complete: so
+  // all copies of a cleaning that was cut short can go, and with them the room that they take.
+  if (!slot || newest(slot).sequence() < object.sequence() ||
+      host_.faults().planted(faults::recovery_takes_any)) {
     const bool is_decided = object.durable() || object.kind() == Kind::tombstone;
     lead_to(tag, slot, which_, place_of(object, is_decided));
     if (!is_decided) {
@@ -92,32 +89,37 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
   }
 }
 
-// The copies of a cleaning that was cut short would take the room that the next one needs, and
-// those of many such cleanings all of it. Where the newest version of a key, or its deletion, is
-// not known to be persistent (a process that was killed may have left it in the processor's
-// caches), a cut may still take it: the older ones are kept.
-Status Catalogue::drop_what_is_twice(const std::vector<Offset>& found) {
-  if (!log_->holds_several_pools()) {
-    return {};
-  }
-  std::vector<Offset> needed;
-  std::vector<Tag> undecided;
+// What others are hidden by, or go for, must survive a cut: a process that was killed may have left
+// it in the processor's caches.
+Status Catalogue::settle_newest() {
+  const bool is_twice = log_->holds_several_pools();
+  Status status;
   Tag from = 0;
   do {
     from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
       const Place newest = slot.place(newest_of(slot));
-      needed.push_back(newest.offset);
-      if (!newest.durable || newest.deleted) {
-        undecided.push_back(slot.tag());
+      const bool is_open = !newest.durable && (is_twice || newest.expires);
+      if (status.ok() && (newest.deleted || is_open)) {
+        status = host_.region().settle(log_->at(newest.offset).bytes());
       }
     });
   } while (from != 0);
-  if (!undecided.empty()) {
-    std::ranges::sort(undecided);
-    std::ranges::copy_if(found, std::back_inserter(needed), [&](Offset offset) {
-      return std::ranges::binary_search(undecided, index_->tag(log_->at(offset).key()));
-    });
+  return status;
+}
+
+// The copies of a cleaning that was cut short would take the room that the next one needs, and
+// those of many such cleanings all of it.
+Status Catalogue::drop_what_is_twice() {
+  if (!log_->holds_several_pools()) {
+    return {};
   }
+  std::vector<Offset> needed;
+  Tag from = 0;
+  do {
+    from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
+      needed.push_back(slot.place(newest_of(slot)).offset);
+    });
+  } while (from != 0);
   return log_->keep_only(std::move(needed));
 }
 

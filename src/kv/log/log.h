@@ -55,7 +55,7 @@ enum class DataPool : std::uint8_t {
 };
 
 // Whether an append may take the space that is kept back for the cleaner. Deletions may take half
-// of it: a full store can be emptied, and cleaned.
+// of it, and so may a cleaning of all: a full store can be emptied, and cleaned part by part.
 enum class Reserve : std::uint8_t { keep, may_use_half, may_use };
 
 struct NewObject {
