@@ -44,7 +44,7 @@ class FakeRegion final : public Region {
   const Strategy& strategy() const override { return strategy_; }
 
   void flush(ConstBytes range, Site = Site::current()) override {
-    if (!range.empty()) {
+    if (!range.empty() && !stays_in_caches_) {
       const auto from = static_cast<std::size_t>(range.data() - memory_.data());
       REMORA_CHECK(within(from, range.size(), memory_.size()), "flushed outside of the region");
       flushed_.push_back({from, {range.begin(), range.end()}});
@@ -89,6 +89,8 @@ class FakeRegion final : public Region {
     }
     flushed_.clear();
   }
+  // From here on flushes do nothing: what is stored is as if its process were killed before them.
+  void keep_in_caches(bool keep) { stays_in_caches_ = keep; }
   // From here on request() commits at once.
   void commit_when_asked() { commits_when_asked_ = true; }
   std::uint64_t commits() const { return open_ - 1; }
@@ -120,6 +122,7 @@ class FakeRegion final : public Region {
   Strategy strategy_;
   std::uint64_t open_ = 1;
   std::uint64_t blocked_ = 0;
+  bool stays_in_caches_ = false;
   bool commits_when_asked_ = false;
   bool failed_ = false;
 };

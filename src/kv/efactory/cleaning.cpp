@@ -219,6 +219,11 @@ Task<Status> EfactoryServer::free_old() {
 Task<void> EfactoryServer::give_up() {
   co_await round(Reads::asked);
   compressing_ = false;
+  co_await keep_both_pools();
+  co_await round(Reads::by_mark);
+}
+
+Task<void> EfactoryServer::keep_both_pools() {
   catalogue_->log().keep_both_pools();
   catalogue_->append_to(DataPool::current);
   Tag from = 0;
@@ -226,7 +231,6 @@ Task<void> EfactoryServer::give_up() {
     from = catalogue_->unflip(from, entries_per_turn);
     co_await background_.runtime().yield();
   } while (from != 0);
-  co_await round(Reads::by_mark);
 }
 
 Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,

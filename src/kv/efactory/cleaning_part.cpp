@@ -52,13 +52,8 @@ Task<Status> EfactoryServer::clean_part() {
   }
   std::vector<Segment> copies;
   log.list(DataPool::next, copies);
-  log.keep_both_pools();
-  catalogue_->append_to(DataPool::current);
+  co_await keep_both_pools();
   Tag from = 0;
-  do {
-    from = catalogue_->unflip(from, entries_per_turn);
-    co_await background_.runtime().yield();
-  } while (from != 0);
   do {
     from = catalogue_->lead_away(from, entries_per_turn, gone);
     co_await background_.runtime().yield();

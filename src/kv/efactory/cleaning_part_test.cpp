@@ -4,6 +4,7 @@
 
 #include "kv/efactory/engine.h"
 #include "kv/store_testing.h"
+#include "pmem/pmem_testing.h"
 
 namespace remora::kv {
 namespace {
@@ -131,6 +132,29 @@ TEST_F(CleaningPart, what_was_deleted_stays_away_though_older_versions_are_in_ot
     }
   }
   EXPECT_GT(parts, 5u);
+}
+
+// What recovery shows it also keeps: cleaning may drop what a deletion hides.
+TEST_F(CleaningPart, a_deletion_that_a_killed_process_left_in_the_caches_survives_a_cut) {
+  FakeRegion* region = nullptr;
+  make_region_ = [&](std::size_t size) {
+    auto made = std::make_unique<FakeRegion>(size, Granularity::cache_line);
+    region = made.get();
+    return made;
+  };
+  start(1 << 20, {.create = true});
+  ASSERT_TRUE(put("key", "value").ok());
+  ASSERT_TRUE(put("other", "value").ok());
+  settle();
+  region->keep_in_caches(true);
+  ASSERT_TRUE(del("key").ok());
+  region->keep_in_caches(false);
+  restart();
+  EXPECT_EQ(get("key"), "not_found");
+  region->cut();
+  restart();
+  EXPECT_EQ(get("key"), "not_found");
+  EXPECT_EQ(get("other"), "value");
 }
 
 }  // namespace

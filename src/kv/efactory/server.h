@@ -93,6 +93,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // Frees what ended, when no client uses it any more.
   Task<Status> free_old();
   Task<void> give_up();
+  // Both pools live on as one, and entries lead by the place that is its.
+  Task<void> keep_both_pools();
   Task<Status> move_all(const std::vector<Segment>& segments, std::vector<Offset>& undecided);
   Task<Status> move_one(Offset offset, std::vector<Offset>* undecided);
   Task<void> settle_old(const std::vector<Segment>& old);
