@@ -17,11 +17,18 @@ struct Trespass {
   SendWork (*make)(Pair&);
 };
 
+SendWork with_immediate(SendWork write) {
+  write.opcode = Opcode::write_imm;
+  write.immediate = 7;
+  return write;
+}
+
 std::uint64_t far_size(Pair& pair) {
   return pair.far.memory->bytes().size();
 }
 
-const Trespass trespasses[] = {
+// Each list is held up to a new world: who trespasses too often is cut off.
+const Trespass trespasses_on_a_region[] = {
     {"a key that nobody gave out", every_access, every_access,
      [](Pair& pair) {
        SendWork work = pair.write(1, 0, 0, 64);
@@ -52,8 +59,29 @@ const Trespass trespasses[] = {
      [](Pair& pair) { return pair.fetch_add(1, 0, 0, 1); }},
     {"FLUSH without the region's right", without(flush_persistence), every_access,
      [](Pair& pair) { return pair.flush(1, 0, 64); }},
+    {"ATOMIC WRITE without the region's right", without(remote_write), every_access,
+     [](Pair& pair) { return pair.atomic_write(1, 0, 1); }},
+    {"WRITE with IMM without the region's right", without(remote_write), every_access,
+     [](Pair& pair) { return with_immediate(pair.write(1, 0, 0, 64)); }},
+    {"FLUSH to visibility without the region's right", without(flush_visibility), every_access,
+     [](Pair& pair) { return pair.flush(1, 0, 64, FlushPlacement::visibility); }},
+    {"FLUSH of a whole region without its right", without(flush_persistence), every_access,
+     [](Pair& pair) {
+       SendWork work = pair.flush(1, 0, 64);
+       work.flush_select = FlushSelect::region;
+       return work;
+     }},
+};
+
+const Trespass trespasses_on_a_queue_pair[] = {
     {"WRITE without the queue pair's right", every_access, without(remote_write),
      [](Pair& pair) { return pair.write(1, 0, 0, 64); }},
+    {"WRITE of nothing without the queue pair's right", every_access, without(remote_write),
+     [](Pair& pair) { return pair.write(1, 0, 0, 0); }},
+    {"WRITE of nothing with IMM without the queue pair's right", every_access,
+     without(remote_write), [](Pair& pair) { return with_immediate(pair.write(1, 0, 0, 0)); }},
+    {"READ of nothing without the queue pair's right", every_access, without(remote_read),
+     [](Pair& pair) { return pair.read(1, 0, 0, 0); }},
     {"READ without the queue pair's right", every_access, without(remote_read),
      [](Pair& pair) { return pair.read(1, 0, 0, 64); }},
     {"atomic without the queue pair's right", every_access, without(remote_atomic),
@@ -68,10 +96,11 @@ bool checks_flushes(const Device& device) {
   });
 }
 
-SENTENCE(R1, a_trespass_changes_nothing_and_ends_both_queue_pairs) {
+void hold_off(World& world, std::span<const Trespass> trespasses) {
   for (const Trespass& trespass : trespasses) {
     SCOPED_TRACE(trespass.what);
-    if ((trespass.region_rights & flush_persistence) == 0 && !checks_flushes(world.far())) {
+    const AccessFlags flush_rights = flush_persistence | flush_visibility;
+    if ((trespass.region_rights & flush_rights) != flush_rights && !checks_flushes(world.far())) {
       continue;
     }
     PairOptions options;
@@ -80,6 +109,7 @@ SENTENCE(R1, a_trespass_changes_nothing_and_ends_both_queue_pairs) {
     options.far->remote_access = trespass.queue_pair_rights;
     Pair pair(world, options);
     pair.fill_near(0, 32'768, 3);
+    pair.post_receive(9, 0, 64);
     const ConstBytes now = pair.far_now();
     const std::vector<std::byte> before(now.begin(), now.end());
     const WorkStatus status = pair.status_of(trespass.make(pair));
@@ -88,6 +118,14 @@ SENTENCE(R1, a_trespass_changes_nothing_and_ends_both_queue_pairs) {
     EXPECT_TRUE(world.run_until([&] { return pair.far.qp->state() == QpState::error; }));
     EXPECT_TRUE(pair.far_holds(0, before));
   }
+}
+
+SENTENCE(R1, a_trespass_on_a_region_changes_nothing_and_ends_both_queue_pairs) {
+  hold_off(world, trespasses_on_a_region);
+}
+
+SENTENCE(R1, a_trespass_on_a_queue_pair_changes_nothing_and_ends_both_queue_pairs) {
+  hold_off(world, trespasses_on_a_queue_pair);
 }
 
 SENTENCE(R1, a_key_of_another_domain_is_worth_nothing) {

@@ -274,6 +274,7 @@ void NicCore::link_down(LinkId link) {
     }
   });
   violations_.erase(link);
+  std::erase_if(notices_, [link](const Notice& notice) { return notice.link == link; });
 }
 
 void NicCore::receive_notice(LinkId from, const Packet& packet) {

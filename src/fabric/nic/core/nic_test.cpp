@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fabric/nic/core/nic_core.h"
 #include "fabric/nic/core/testing/two_nics.h"
 #include "pmem/pmem_testing.h"
 
@@ -277,6 +278,26 @@ TEST(LosslessWire, tells_that_the_peers_queue_pair_is_gone) {
     gone([](Side& side) { side.qp->reset(); }, posted_before);
     gone([](Side& side) { side.qp.reset(); }, posted_before);
   }
+}
+
+TEST(LosslessWire, can_sleep_when_a_link_goes_down_that_had_no_room_for_a_notice) {
+  VirtualLoop loop({.seed = 1});
+  TestWire near(loop, 0, 1024, true);
+  TestWire far(loop, 1, 1024, true);
+  TestWire::join(near, far);
+  PlainDma dma(&loop);
+  NicCore core(loop, near, dma, {.keys = Keys::from_seed(1)});
+  near.set_credits(0);
+  Packet packet;
+  packet.queue_pair = 0x123456;  // that nobody has: the peer is to be told
+  std::vector<std::byte> bytes(packet_bytes(packet.opcode, 0));
+  encode(packet, bytes);
+  near.inject(bytes);
+  loop.run_for(1000);
+  EXPECT_FALSE(core.arm_wake());
+  near.cut();
+  loop.run_for(1000);
+  EXPECT_TRUE(core.arm_wake());
 }
 
 TEST(LosslessWire, waits_for_a_peer_that_is_not_connected_yet) {

@@ -182,10 +182,11 @@ bool Responder::begin_write(const Packet& packet, std::size_t payload_bytes) {
   write_key_ = packet.key;
   write_length_ = packet.length;
   message_bytes_ = 0;
-  const bool is_whole = packet.opcode == write_only && payload_bytes == packet.length &&
-                        (connection_.options.remote_access & remote_write) != 0;
-  if (packet.length != 0 && !is_whole &&
-      !allows(reach(packet.address, packet.key, packet.length, remote_write))) {
+  const bool has_right = grants(remote_write);
+  // A WRITE of nothing needs no region, as elsewhere, and its queue pair's right all the same.
+  const bool is_checked_later = packet.opcode == write_only && payload_bytes == packet.length;
+  if (!has_right || (packet.length != 0 && !is_checked_later &&
+                     !allows(reach(packet.address, packet.key, packet.length, remote_write)))) {
     refuse(syndrome_nak_access);
     return false;
   }
@@ -193,7 +194,7 @@ bool Responder::begin_write(const Packet& packet, std::size_t payload_bytes) {
 }
 
 bool Responder::allows(const Reach& wanted) const {
-  return (wanted.rights & ~connection_.options.remote_access) == 0 && engine_.memory.allows(wanted);
+  return grants(wanted.rights) && engine_.memory.allows(wanted);
 }
 
 // The message is complete, and takes the oldest receive.

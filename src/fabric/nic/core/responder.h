@@ -43,8 +43,7 @@ class Responder {
                              packet.sequence == expected_ && payload.size() == packet.length &&
                              !payload.empty() && payload.size() <= connection_.traits.mtu_bytes &&
                              message_ == Message::none && owed_resources_ == 0 && running_ &&
-                             !failed_ && !asked_again_ &&
-                             (connection_.options.remote_access & remote_write) != 0;
+                             !failed_ && !asked_again_ && grants(remote_write);
     if (!is_straight) {
       return false;
     }
@@ -124,6 +123,10 @@ class Responder {
   Reach reach(std::uint64_t address, RemoteKey key, std::uint64_t size, AccessFlags rights) const {
     return {connection_.domain, key, address, size, rights};
   }
+  // What the queue pair lets its peer do, in whatever region.
+  bool grants(AccessFlags rights) const {
+    return (rights & ~connection_.options.remote_access) == 0;
+  }
   bool allows(const Reach& reach) const;
 
   // A READ, straight (responder_straight.cpp).
@@ -168,7 +171,7 @@ class Responder {
   bool waiting_ = false;
 
   std::vector<Resource> resources_;   // a ring
-  std::uint32_t remembered_ = 0;      // resources ever used
+  std::uint64_t remembered_ = 0;      // resources ever used
   std::uint32_t owed_resources_ = 0;  // of them, to be answered
   Parts parts_;
 };

@@ -14,8 +14,24 @@ bool is_aligned(std::uint64_t address) {
   return address % word_bytes == 0;
 }
 
+bool asks_for(const Packet& packet, FlushPlacement placement) {
+  return (packet.flush_placement & static_cast<std::uint8_t>(placement)) != 0;
+}
+
 bool is_persistence(const Packet& packet) {
-  return (packet.flush_placement & static_cast<std::uint8_t>(FlushPlacement::persistence)) != 0;
+  return asks_for(packet, FlushPlacement::persistence);
+}
+
+// A FLUSH may ask for both placements at once, and then needs both rights.
+AccessFlags flush_rights(const Packet& packet) {
+  AccessFlags rights = 0;
+  if (is_persistence(packet)) {
+    rights |= flush_persistence;
+  }
+  if (asks_for(packet, FlushPlacement::visibility)) {
+    rights |= flush_visibility;
+  }
+  return rights;
 }
 
 PacketOpcode read_opcode(bool first, bool last) {
@@ -47,7 +63,7 @@ std::uint8_t Responder::check(const Packet& packet) const {
       size = word_bytes;
       break;
     case flush:
-      rights = is_persistence(packet) ? flush_persistence : flush_visibility;
+      rights = flush_rights(packet);
       break;
     default:
       return syndrome_nak_invalid_request;
@@ -67,7 +83,9 @@ std::uint8_t Responder::check(const Packet& packet) const {
       return (rights & ~granted) == 0 ? syndrome_acknowledge : syndrome_nak_access;
     }
   }
-  if (size == 0 || allows(reach(packet.address, packet.key, size, rights))) {
+  const bool is_allowed =
+      size == 0 ? grants(rights) : allows(reach(packet.address, packet.key, size, rights));
+  if (is_allowed) {
     return size > connection_.max_message_bytes && packet.opcode == read_request
                ? syndrome_nak_invalid_request
                : syndrome_acknowledge;

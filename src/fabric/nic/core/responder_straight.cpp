@@ -7,11 +7,11 @@ namespace remora::fabric::nic {
 // Without padding. What is not allowed, or cannot be answered at once, is left to the other way.
 bool Responder::take_straight_read(const Packet& packet) {
   // A length of 0 is beyond any.
-  const bool is_straight =
-      packet.sequence == expected_ && packet.length - 1 < connection_.traits.mtu_bytes &&
-      packet.length % 4 == 0 && message_ == Message::none && owed_ == Owed::nothing &&
-      owed_resources_ == 0 && running_ && !failed_ && !asked_again_ &&
-      connection_.traits.lossless && (connection_.options.remote_access & remote_read) != 0;
+  const bool is_straight = packet.sequence == expected_ &&
+                           packet.length - 1 < connection_.traits.mtu_bytes &&
+                           packet.length % 4 == 0 && message_ == Message::none &&
+                           owed_ == Owed::nothing && owed_resources_ == 0 && running_ && !failed_ &&
+                           !asked_again_ && connection_.traits.lossless && grants(remote_read);
   if (!is_straight) {
     return false;
   }

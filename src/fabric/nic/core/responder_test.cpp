@@ -270,6 +270,30 @@ SendWork flush_work(const Side& to, FlushSelect select = FlushSelect::range) {
           .flush_select = select};
 }
 
+// The requester here asks for one placement at a time; others may ask for both.
+TEST(Responder, a_flush_of_both_placements_needs_both_rights) {
+  for (const AccessFlags missing :
+       std::initializer_list<AccessFlags>{0, flush_visibility, flush_persistence}) {
+    FakeRegion medium(1 << 16, Granularity::cache_line);
+    TestOptions options = {.lossless = true, .persistence = &medium};
+    options.connect.remote_access = every_access & ~missing;
+    TwoNics nics(options);
+    nics.a.wire.hold();
+    ASSERT_TRUE(nics.a.send(flush_work(nics.b)).ok());
+    nics.run(1000);
+    ASSERT_EQ(nics.a.wire.held(), 1U);
+    Packet both = nics.a.wire.peek_held(0);
+    both.flush_placement = 3;
+    std::vector<std::byte> bytes(packet_bytes(both.opcode, 0));
+    encode(both, bytes);
+    nics.b.wire.inject(bytes);
+    nics.run(1'000'000);
+    const auto sent = nics.a.sent();
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent[0].status, missing == 0 ? WorkStatus::success : WorkStatus::remote_access_error);
+  }
+}
+
 TEST_P(EveryWire, flush_makes_written_bytes_persistent) {
   for (const FlushSelect select : {FlushSelect::range, FlushSelect::region}) {
     FakeRegion medium(1 << 16, Granularity::cache_line);
