@@ -99,7 +99,11 @@ Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
   if (!device.ok()) {
     return device.status();
   }
-  std::unique_ptr<Context> context(new Context(std::move(device).value(), options));
+  VerbsOptions chosen = options;
+  if (chosen.port == 0) {
+    chosen.port = std::max<std::uint8_t>(active_port(device->get()), 1);
+  }
+  std::unique_ptr<Context> context(new Context(std::move(device).value(), chosen));
   if (Status status = context->look(); !status.ok()) {
     return status;
   }

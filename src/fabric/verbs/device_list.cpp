@@ -25,11 +25,6 @@ class DeviceList {
   ibv_device** list_;
 };
 
-bool has_active_port(ibv_context* context) {
-  ibv_port_attr port = {};
-  return ibv_query_port(context, 1, &port) == 0 && port.state == IBV_PORT_ACTIVE;
-}
-
 Result<OpenContext> open_one(ibv_device* device) {
   OpenContext context(ibv_open_device(device));
   if (context == nullptr) {
@@ -64,6 +59,20 @@ Status no_device() {
                 "network card: modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
 }
 
+std::uint8_t active_port(ibv_context* context) {
+  ibv_device_attr device = {};
+  if (ibv_query_device(context, &device) != 0) {
+    return 0;
+  }
+  for (std::uint8_t number = 1; number <= device.phys_port_cnt; ++number) {
+    ibv_port_attr port = {};
+    if (ibv_query_port(context, number, &port) == 0 && port.state == IBV_PORT_ACTIVE) {
+      return number;
+    }
+  }
+  return 0;
+}
+
 Result<OpenContext> open_device(const std::string& name) {
   const DeviceList devices;
   if (devices.all().empty()) {
@@ -80,7 +89,7 @@ Result<OpenContext> open_device(const std::string& name) {
   }
   for (ibv_device* device : devices.all()) {
     Result<OpenContext> context = open_one(device);
-    if (context.ok() && has_active_port(context->get())) {
+    if (context.ok() && active_port(context->get()) != 0) {
       return context;
     }
   }

@@ -24,6 +24,9 @@ std::vector<std::string> device_names();
 // when there are devices and none has this name.
 Result<OpenContext> open_device(const std::string& name);
 
+// The first of its ports that is active; 0 when none is.
+std::uint8_t active_port(ibv_context* context);
+
 // What a machine without a device answers.
 Status no_device();
 

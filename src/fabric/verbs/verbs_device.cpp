@@ -1,5 +1,6 @@
 #include "fabric/verbs/verbs_device.h"
 
+#include <charconv>
 #include <utility>
 
 #include "fabric/verbs/completion_queue.h"
@@ -21,6 +22,15 @@ std::optional<VerbsOptions> parse_wire(const std::string& text) {
       return std::nullopt;
     }
     options.device = text.substr(name.size() + 1);
+    if (const std::size_t slash = options.device.find('/'); slash != std::string::npos) {
+      const char* const end = options.device.data() + options.device.size();
+      const auto [rest, error] =
+          std::from_chars(options.device.data() + slash + 1, end, options.port);
+      if (slash == 0 || error != std::errc() || rest != end || options.port == 0) {
+        return std::nullopt;
+      }
+      options.device.resize(slash);
+    }
   }
   return options;
 }

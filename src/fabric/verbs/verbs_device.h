@@ -26,7 +26,7 @@ namespace remora::fabric::verbs {
 
 struct VerbsOptions {
   std::string device = {};  // its name, as ibv_devices has it; empty: the first with an active port
-  std::uint8_t port = 1;
+  std::uint8_t port = 0;    // 0: the first that is active
   std::optional<std::uint32_t> gid_index = {};  // the best unless given; see choose_gid
   std::uint32_t mtu_bytes = 0;  // at most; the port's unless given. Both sides need the same.
   std::optional<FlushMethod> flush = {};  // native where it is there unless given
@@ -34,7 +34,8 @@ struct VerbsOptions {
   std::uint32_t access_violation_limit = 16;
 };
 
-// From "verbs" or "verbs:DEVICE", as users name a wire; nothing when the text is neither.
+// From "verbs", "verbs:DEVICE" or "verbs:DEVICE/PORT", as users name a wire; nothing when the text
+// is none of these.
 std::optional<VerbsOptions> parse_wire(const std::string& text);
 
 class Context;
