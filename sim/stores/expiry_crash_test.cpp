@@ -37,6 +37,7 @@ TEST(ExpiryCrash, expired_keys_stay_away_and_times_are_kept) {
   std::uint64_t cuts = 0;
   std::uint64_t kept_times = 0;
   std::uint64_t stayed_away = 0;
+  std::uint64_t set_back = 0;
   std::uint64_t cleanings = 0;
   std::uint64_t forgotten = 0;
   for (std::uint64_t seed = 1; seed <= expiry_seeds; ++seed) {
@@ -47,17 +48,19 @@ TEST(ExpiryCrash, expired_keys_stay_away_and_times_are_kept) {
     cuts += run.cuts();
     kept_times += run.kept_times();
     stayed_away += run.stayed_away();
+    set_back += run.set_back();
     cleanings += run.cleanings();
     forgotten += run.forgotten();
   }
   EXPECT_GT(cuts, expiry_seeds / 2);
   EXPECT_GT(kept_times, expiry_seeds / 2);
   EXPECT_GT(stayed_away, expiry_seeds / 4);
+  EXPECT_GT(set_back, expiry_seeds / 8);
   EXPECT_GT(cleanings, expiry_seeds);
   EXPECT_GT(forgotten, expiry_seeds);
   std::cout << cuts << " cuts; " << kept_times << " times kept, " << stayed_away
-            << " expired keys stayed away; " << cleanings << " cleanings, " << forgotten
-            << " keys forgotten\n";
+            << " expired keys stayed away, " << set_back << " by an older clock; " << cleanings
+            << " cleanings, " << forgotten << " keys forgotten\n";
 }
 
 class ExpiryMistakes : public testing::TestWithParam<const Fault*> {};

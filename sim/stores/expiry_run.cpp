@@ -15,6 +15,8 @@ constexpr std::uint64_t most_outages = 4;
 constexpr std::uint64_t outage_one_in = 500;  // memory events
 constexpr std::uint64_t longest_time_ms = 150;
 constexpr std::uint64_t longest_rest_ns = 8'000'000;
+// The background looks for keys whose time has come ten times a second.
+constexpr std::uint64_t until_deleted_ms = 250;
 constexpr std::uint64_t shortest_dated_bytes = 24;
 constexpr std::uint64_t longest_dated_bytes = 4'000;
 constexpr std::uint64_t longest_run_events = 400'000;
@@ -88,7 +90,9 @@ Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
                                                          : random.below(10'000));
     const std::string key = "key-" + std::to_string(random.below(key_count));
     Steps& steps = keys_[key];
-    if (random.chance(1, 4)) {
+    if (random.chance(1, 40)) {
+      co_await let_times_come(store);
+    } else if (random.chance(1, 4)) {
       const kv::LocalStore::Mark mark = store.now();
       const Status status = co_await store.persistent(mark);
       // A cut in the middle of this very event takes what comes after it, the answer too.
@@ -103,6 +107,24 @@ Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
       co_await change(store, steps, key, random);
     }
   }
+}
+
+// What has gone by then is deleted, and that is as persistent as any deletion.
+Task<void> ExpiryRun::let_times_come(kv::LocalStore& store) {
+  const std::uint64_t come_ms = world_.loop().wall_ms();
+  co_await world_.loop().sleep_for(until_deleted_ms * 1'000'000);
+  const kv::LocalStore::Mark mark = store.now();
+  const Status status = co_await store.persistent(mark);
+  co_await world_.loop().yield();
+  if (!status.ok()) {
+    co_return;
+  }
+  for (auto& [key, steps] : keys_) {
+    if (steps.back().expires != 0 && steps.back().expires <= come_ms) {
+      steps.push_back({.mark = mark});
+    }
+  }
+  persistent_up_to(mark);
 }
 
 Task<void> ExpiryRun::change(kv::LocalStore& store, Steps& steps, const std::string& key,
@@ -162,6 +184,10 @@ void ExpiryRun::on_memory_event() {
 
 void ExpiryRun::cut() {
   count();
+  latest_wall_ms_ = world_.loop().wall_ms();
+  if (random_.chance(1, 2)) {
+    world_.loop().set_wall_back(random_.between(1, 4 * longest_time_ms));
+  }
   Status recovered;
   while (image_) {  // the recovery may be cut as well
     const std::vector<std::byte> image = std::move(*image_);
@@ -182,6 +208,7 @@ void ExpiryRun::cut() {
     const bool had_time = firm_[key] + 1 == steps.size() && firm.expires != 0;
     kept_times_ += had_time && found ? 1u : 0u;
     stayed_away_ += had_time && !found ? 1u : 0u;
+    set_back_ += had_time && !found && is_there(firm) ? 1u : 0u;
     Step now;
     if (found) {
       now = {dated_version(as_text(found->value)), found->expires, 0};
@@ -189,6 +216,7 @@ void ExpiryRun::cut() {
     steps = {now};
     firm_[key] = 0;
   }
+  latest_wall_ms_ = 0;
   world_.server().spawn(live(store, random_.fork()));
 }
 
@@ -208,15 +236,18 @@ bool ExpiryRun::is_there(const Step& step) {
   return step.version != 0 && (step.expires == 0 || step.expires > world_.loop().wall_ms());
 }
 
-// It is what one of the steps from that one on left.
+// It is what one of the steps from that one on left. Where the clock was set back, what had expired
+// by the old one may have been deleted.
 void ExpiryRun::look(kv::LocalStore& store, const std::string& key, const Steps& steps,
                      std::size_t from, const std::string& after) {
   const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(key));
   const Step seen = found ? Step{dated_version(as_text(found->value)), found->expires, 0} : Step{};
   const bool explained = std::any_of(
       steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(), [&](const Step& step) {
-        return is_there(step) ? step.version == seen.version && step.expires == seen.expires
-                              : seen.version == 0;
+        const bool may_be_gone =
+            !is_there(step) || (step.expires != 0 && step.expires <= latest_wall_ms_);
+        return (may_be_gone && seen.version == 0) ||
+               (is_there(step) && step.version == seen.version && step.expires == seen.expires);
       });
   if (explained) {
     return;

@@ -1,12 +1,14 @@
 // ExpiryRun: one seeded run of a store's keys with a time in the crash world. The server's own
 // process puts keys with and without a time, deletes them, waits until changes are persistent, and
 // lets times come; at some memory events the power is cut, and the store comes back with one of the
-// images that the crash model allows. One flow makes all changes, so what a key may be after a cut
-// follows from what it did to it:
+// images that the crash model allows, now and then to a clock that was set back meanwhile. One flow
+// makes all changes, so what a key may be after a cut follows from what it did to it:
 //
 //   - what the last change that was called persistent left, or a later one;
 //   - with the time that was put with it, to the millisecond;
-//   - and not there once that time has come: in particular no older version.
+//   - and not there once that time has come: in particular no older version;
+//   - nor ever again, whatever the clock says, when its time had come a while before something was
+//     called persistent.
 //
 // All follows from the seed. One thread.
 #pragma once
@@ -37,6 +39,7 @@ class ExpiryRun {
   std::uint64_t cuts() const { return cuts_; }
   std::uint64_t kept_times() const { return kept_times_; }    // seen again after a cut
   std::uint64_t stayed_away() const { return stayed_away_; }  // expired, and so after a cut
+  std::uint64_t set_back() const { return set_back_; }        // of those, by an older clock too
   std::uint64_t cleanings() const { return cleanings_; }
   std::uint64_t forgotten() const { return forgotten_; }  // by the background
 
@@ -57,6 +60,7 @@ class ExpiryRun {
   void on_memory_event();
   void cut();
   void count();
+  Task<void> let_times_come(kv::LocalStore& store);
   void persistent_up_to(kv::LocalStore::Mark mark);
   bool is_there(const Step& step);
   void report(const std::string& what);
@@ -73,6 +77,8 @@ class ExpiryRun {
   std::uint64_t cuts_ = 0;
   std::uint64_t kept_times_ = 0;
   std::uint64_t stayed_away_ = 0;
+  std::uint64_t set_back_ = 0;
+  std::uint64_t latest_wall_ms_ = 0;  // before the cut that is being looked at
   std::uint64_t cleanings_ = 0;
   std::uint64_t forgotten_ = 0;
   std::optional<std::string> violation_;

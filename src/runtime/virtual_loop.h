@@ -65,7 +65,11 @@ class VirtualLoop final : public Runtime {
 
   std::uint64_t now_ns() const override { return now_ns_; }
   // Virtual time begins at a fixed moment of the year 2033.
-  std::uint64_t wall_ms() const override { return first_wall_ms + now_ns_ / 1'000'000; }
+  std::uint64_t wall_ms() const override {
+    return first_wall_ms + now_ns_ / 1'000'000 - wall_back_ms_;
+  }
+  // Somebody sets the clock on the wall back, by so much more.
+  void set_wall_back(std::uint64_t by_ms) { wall_back_ms_ += by_ms; }
   void arm(Timer& timer, std::uint64_t due_ns) override;
   void soon(Timer& timer) override { arm(timer, now_ns_); }
   void placed(ConstBytes range) override { watches_.check_overlapping(range); }
@@ -91,6 +95,7 @@ class VirtualLoop final : public Runtime {
   TimerQueue queue_;
   std::vector<Core> cores_;
   std::uint64_t now_ns_ = 0;
+  std::uint64_t wall_back_ms_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t trace_hash_ = 0;
   std::function<void(std::uint64_t)> on_event_;

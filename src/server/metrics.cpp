@@ -130,8 +130,11 @@ std::string metrics_text(StoreHost& host, const resp::Server* redis) {
     add_engine(text, counter);
   }
   if (const Histogram* lag_ns = host.store().durability_latency()) {
-    text.add_latency("remora_durability_latency_seconds",
-                     "From the request of a put until its version was persistent", *lag_ns);
+    text.add_latency(
+        "remora_durability_latency_seconds",
+        "From the request of a put until its version was known to be persistent; of puts that "
+        "share a commit, the oldest",
+        *lag_ns);
   }
   const fabric::DeviceCounters nic = host.counters();
   text.add(

@@ -56,8 +56,11 @@ Task<void> EfactoryServer::verify() {
         catalogue_->log().expect(awaited.front().offset);
       }
       const Result<Object> object = catalogue_->log().find(version.offset);
-      if (!object.ok() || object->sequence() != version.sequence || object->durable() ||
-          object->invalid()) {
+      const bool is_there = object.ok() && object->sequence() == version.sequence;
+      if (!is_there || object->durable() || object->invalid()) {
+        if (is_there && object->durable()) {  // a request has seen to it
+          durability_ns_.record(now_ns - version.received_ns);
+        }
         arrived_or_lost(version);
         continue;
       }
@@ -252,7 +255,9 @@ Task<void> EfactoryServer::forget_expired() {
     } else {
       co_await background_.runtime().sleep_for(expire_every_ns);
     }
+    const std::uint64_t before = catalogue_->sequence();
     const Catalogue::Expiries pass = catalogue_->forget_expired(from, entries_per_expiry_pass);
+    local_->deleted_since(before);
     from = pass.next;
     expired_ += pass.forgotten;
     many = pass.forgotten * 4 > pass.seen;

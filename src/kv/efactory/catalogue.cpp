@@ -175,6 +175,10 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
     release(slot);
     return Ticket{};
   }
+  return bury(tag, slot, key, Reserve::may_use_half);
+}
+
+Result<Ticket> Catalogue::bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve reserve) {
   const std::uint64_t sequence = sequence_ + 1;
   // Cleaning may have moved what it hides: it goes where that went, and outlives the old pool. When
   // a part of the log is cleaned, what is open for deletions does not go, and the room is for
@@ -189,7 +193,7 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
                         sequence, object_format::client_checksum(key, {})),
                     .sequence = sequence,
                     .previous = {newest(slot).offset(), false}},
-                   to, Reserve::may_use_half);
+                   to, reserve);
   if (!placed.ok()) {
     return placed.status();
   }

@@ -102,7 +102,7 @@ class Catalogue {
                            std::uint64_t expires);
   // The newest version that may be shown; none when there is no such key. `known(sequence)` says
   // that a version is complete, whose checksum is then not computed. A key whose time has come is
-  // forgotten where nothing is against it.
+  // deleted where nothing is against it.
   template <typename Known>
   std::optional<Object> shown(ConstBytes key, const Known& known);
   // As Index::scan: visit(ConstBytes key) for keys that are there.
@@ -118,7 +118,9 @@ class Catalogue {
     std::uint64_t seen = 0;
     std::uint64_t forgotten = 0;
   };
-  // Forgets keys whose time has come, as far as one pass over so many entries finds them.
+  // Deletes keys whose time has come, as far as one pass over so many entries finds them, with
+  // tombstones as a client's deletions have them: a clock that is set back brings none of them
+  // back. The caller sees to it that they become persistent.
   Expiries forget_expired(Tag from, std::uint64_t most_entries);
   bool expired(const Object& object) const {
     return object.expires() != 0 && object.expires() <= host_.runtime().wall_ms();
@@ -225,7 +227,10 @@ class Catalogue {
   // What the index leads to counts, or does not any more.
   void count(const Place& place);
   void discount(const Place& place);
+  // Puts a tombstone over all versions of the key that this entry leads to.
+  Result<Ticket> bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve reserve);
   bool may_forget(const Object& newest) const;
+  bool forget(IndexSlot slot);
   template <typename Known>
   std::optional<Object> shown_of(const Object& newest, const Known& known) const;
   Object newest(IndexSlot slot) const;
@@ -302,7 +307,7 @@ std::optional<Object> Catalogue::shown(ConstBytes key, const Known& known) {
   const Object first = newest(slot);
   const std::optional<Object> found = shown_of(first, known);
   if (!found && may_forget(first)) {
-    release(slot);
+    (void)forget(slot);
   }
   return found;
 }

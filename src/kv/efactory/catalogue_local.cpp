@@ -3,6 +3,7 @@
 
 #include "kv/common/values.h"
 #include "kv/efactory/catalogue.h"
+#include "kv/efactory/faults.h"
 
 namespace remora::kv::efactory {
 namespace {
@@ -77,10 +78,19 @@ Catalogue::Expiries Catalogue::forget_expired(Tag from, std::uint64_t most_entri
     }
   });
   for (const IndexSlot slot : gone) {
-    release(slot);
+    pass.forgotten += forget(slot) ? 1u : 0u;
   }
-  pass.forgotten = gone.size();
   return pass;
+}
+
+// Without room it stays hidden by its time, until a cleaning drops it.
+bool Catalogue::forget(IndexSlot slot) {
+  if (host_.faults().planted(faults::expired_in_memory)) {
+    release(slot);
+    return true;
+  }
+  const ConstBytes key = newest(slot).key();
+  return bury(index_->tag(key), slot, key, Reserve::keep).ok();
 }
 
 }  // namespace remora::kv::efactory

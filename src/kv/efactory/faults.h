@@ -117,8 +117,12 @@ inline constexpr Fault recovery_passes_expired = {
     "recovery looks for a version behind one whose time has come"};
 inline constexpr Fault clean_forgets_time = {"efactory-clean-forgets-time",
                                              "a copy that cleaning makes has no time"};
+inline constexpr Fault expired_in_memory = {
+    "efactory-expired-in-memory",
+    "a key whose time has come leaves the index, and nothing says so on the medium"};
 
-inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time};
+inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time,
+                                        &expired_in_memory};
 
 inline constexpr std::array all = {&write_is_enough,
                                    &late_put_succeeds,

@@ -32,9 +32,11 @@ bool EfactoryLocal::is_known(Mark mark) const {
 
 std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
   ++uses_;
+  const std::uint64_t before = catalogue_.sequence();
   const std::optional<Object> object =
       catalogue_.shown(key, [this](std::uint64_t sequence) { return is_known(sequence); });
   if (!object) {
+    deleted_since(before);
     return std::nullopt;
   }
   return Found{object->value(), object->expires()};
@@ -74,12 +76,16 @@ Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
   if (!ticket.ok()) {
     return ticket.status();
   }
-  if (catalogue_.sequence() != before) {
+  deleted_since(before);
+  return last_;
+}
+
+void EfactoryLocal::deleted_since(std::uint64_t sequence) {
+  if (catalogue_.sequence() != sequence) {
     last_ = catalogue_.sequence();
     wait_for_commit({0, last_});
     around_.changed(0, false);
   }
-  return last_;
 }
 
 ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {
@@ -95,7 +101,7 @@ Status EfactoryLocal::failed() {
 }
 
 void EfactoryLocal::wait_for_commit(const Change& change) {
-  if (by_commit_ && pending_.empty()) {
+  if (pending_.empty()) {
     since_ns_ = background_.now_ns();
   }
   pending_.push_back(change);
@@ -119,6 +125,9 @@ void EfactoryLocal::mark_durable(const Change& change) {
 void EfactoryLocal::commit_at_once() {
   (void)catalogue_.host().drain();
   persistent_ = last_;
+  if (!pending_.empty()) {
+    around_.persisted_after(background_.now_ns() - std::exchange(since_ns_, 0));
+  }
   for (const Change& change : pending_) {
     if (change.offset != 0) {
       mark_durable(change);
@@ -157,6 +166,7 @@ std::optional<Status> EfactoryLocal::persistent_at_once() {
   const Status status = background_.region().wait(background_.drain());
   if (status.ok()) {
     persistent_ = batch_.back().mark;
+    around_.persisted_after(background_.now_ns() - batch_since_ns_);
     background_.runtime().soon(drain_);  // who waits is answered before
   } else {
     has_failed_ = true;
@@ -219,6 +229,7 @@ Task<void> EfactoryLocal::commit() {
       co_return;
     }
     persistent_ = mark;
+    around_.persisted_after(background_.now_ns() - batch_since_ns_);
     wake_waiting();
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       mark_durable(batch_[i]);

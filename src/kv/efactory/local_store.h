@@ -27,6 +27,8 @@ class Surroundings {
   virtual bool admits(std::uint64_t size_bytes) const = 0;
   // Something was put or deleted.
   virtual void changed(std::uint64_t size_bytes, bool expires) = 0;
+  // Changes became persistent, the oldest of them after so long.
+  virtual void persisted_after(std::uint64_t waited_ns) = 0;
   virtual Task<Status> room() = 0;
   // Nobody but the local store would notice if the loop stood still for a commit.
   virtual bool is_alone() const = 0;
@@ -60,6 +62,8 @@ class EfactoryLocal final : public LocalStore {
   // Changes that are not persistent yet, and since when the oldest of them waits; 0: none does.
   std::size_t waiting() const { return pending_.size() + (committing_ ? batch_.size() : 0); }
   std::uint64_t waits_since_ns() const { return committing_ ? batch_since_ns_ : since_ns_; }
+  // What the catalogue deleted after it had this sequence is a change that waits, if there is any.
+  void deleted_since(std::uint64_t sequence);
   // The group commits, for ever.
   Task<void> commit();
 
@@ -111,7 +115,7 @@ class EfactoryLocal final : public LocalStore {
   bool committing_ = false;      // and that commit is under way, or its flags are
   bool hurried_ = false;         // some of what is pending is
   bool has_failed_ = false;      // nothing will be persistent any more
-  std::uint64_t since_ns_ = 0;   // when the oldest that is pending came, where commits are needed
+  std::uint64_t since_ns_ = 0;   // when the oldest that is pending came
   std::uint64_t batch_since_ns_ = 0;
   std::vector<Event*> waiting_;
   std::optional<Event> to_commit_;

@@ -123,16 +123,15 @@ Status Catalogue::drop_what_is_twice() {
   return log_->keep_only(std::move(needed));
 }
 
-// What a tombstone hides, or a version whose time has come, is never looked at again: nothing leads
-// there.
+// What a tombstone hides is never looked at again: nothing leads there. A version whose time has
+// come stays until it has a tombstone: the clock may be set back.
 void Catalogue::forget_tombstones() {
   std::vector<IndexSlot> gone;
   Tag from = 0;
   do {
     gone.clear();
     from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
-      const Place place = slot.place(newest_of(slot));
-      if (place.deleted || (place.expires && expired(log_->at(place.offset)))) {
+      if (slot.place(newest_of(slot)).deleted) {
         gone.push_back(slot);
       }
     });
