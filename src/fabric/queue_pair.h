@@ -50,7 +50,8 @@
 //  and
 //      a local_length_error for the receiver.
 //  F3  A peer that dies or stands still, or a wire that is cut, makes outstanding requests complete
-//      with retry_exceeded after at most the time that timeout and retry_count allow.
+//      with retry_exceeded after at most the time that timeout and retry_count allow. One whose
+//      medium takes long to make a FLUSH persistent does neither.
 //  F4  After the first failure the queue pair is in the error state, and everything still queued,
 //  on
 //      both queues, completes with `flushed`, in order.

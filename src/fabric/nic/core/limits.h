@@ -55,6 +55,8 @@ inline constexpr std::uint32_t cache_ways = 4;
 // and when the responder gives up.
 inline constexpr std::uint64_t persistence_poll_ns = 50'000;
 inline constexpr std::uint64_t persistence_patience_ns = 10'000'000'000;
+// How long a peer that asked again for it is to wait before it asks once more.
+inline constexpr std::uint64_t persistence_pause_ns = 10'000'000;
 
 // Wrong keys, bounds or rights that one link may show before it is cut off, and links that are
 // remembered for it.

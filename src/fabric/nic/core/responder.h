@@ -105,6 +105,7 @@ class Responder {
     bool executed = false;
     bool answered = false;  // once at least
     bool owed = false;
+    bool repeated = false;  // asked for again, while it was owed
   };
   enum class Answer : std::uint8_t { sent, later, refused };
 
@@ -147,6 +148,7 @@ class Responder {
   Answer execute_resource(Resource& resource);
   Answer begin_flush(Resource& resource);
   Answer await_flush(Resource& resource);
+  void tell_that_it_waits(Resource& resource);
   bool send_owed();
   bool send_syndrome(PacketSequence sequence, std::uint8_t syndrome);
 

@@ -171,6 +171,7 @@ void Responder::repeat(const Packet& packet) {
   if (is_read) {
     resource->begin = resource->next = packet.sequence;
   }
+  resource->repeated = resource->owed;
   owed_resources_ += resource->owed ? 0 : 1;
   resource->owed = true;
 }
@@ -374,11 +375,22 @@ Responder::Answer Responder::await_flush(Resource& resource) {
     return Answer::sent;
   }
   if (memory != nullptr && engine_.now_ns() < resource.give_up_ns) {
+    tell_that_it_waits(resource);
     return Answer::later;
   }
   waiting_ = false;
   refuse(memory == nullptr ? syndrome_nak_access : syndrome_nak_operation);
   return Answer::refused;
+}
+
+// A medium may be slower than the peer's patience with one that is gone: who asks again hears that
+// nobody is. All before it is answered by now.
+void Responder::tell_that_it_waits(Resource& resource) {
+  if (resource.repeated &&
+      send_syndrome(resource.first, syndrome_rnr | rnr_code(limits::persistence_pause_ns))) {
+    resource.repeated = false;
+    ++engine_.counters.rnr_naks_sent;
+  }
 }
 
 bool Responder::send_syndrome(PacketSequence sequence, std::uint8_t syndrome) {

@@ -334,12 +334,31 @@ TEST_P(EveryWire, flush_on_page_media_waits_for_the_commit_and_all_behind_it_wai
   EXPECT_EQ(nics.b.word(128), 0U);
   EXPECT_EQ(nics.b.word(256), 0U);
   medium.commit();
-  nics.run(2'000'000);
+  nics.run(2 * limits::persistence_pause_ns);
   sent = nics.a.sent();
   ASSERT_EQ(sent.size(), 3U);
   EXPECT_EQ(sent[0].id, 50U);
   EXPECT_EQ(nics.b.word(128), 1U);
   EXPECT_EQ(nics.b.word(256), nics.a.word(0));
+}
+
+// The peer would give up after four timeouts of 0.1 ms.
+TEST_P(EveryWire, flush_outlasts_the_timeout_on_a_slow_medium) {
+  FakeRegion medium(1 << 16, Granularity::page);
+  TwoNics nics({.lossless = GetParam(), .persistence = &medium});
+  const Sge piece = nics.a.piece(0, 64);
+  ASSERT_TRUE(nics.a.send(work_of(Opcode::read, piece, nics.b.remote(0))).ok());
+  ASSERT_TRUE(nics.a.send(flush_work(nics.b)).ok());
+  ASSERT_TRUE(nics.a.send(work_of(Opcode::write, piece, nics.b.remote(256))).ok());
+  nics.run(3'000'000'000);
+  EXPECT_EQ(nics.a.sent().size(), 1U);  // the READ
+  medium.commit();
+  nics.run(50'000'000);
+  const auto sent = nics.a.sent();
+  ASSERT_EQ(sent.size(), 2U);
+  EXPECT_EQ(sent[0].status, WorkStatus::success);
+  EXPECT_EQ(sent[1].status, WorkStatus::success);
+  EXPECT_LT(nics.b.nic.counters().rnr_naks_sent, 1000U);
 }
 
 TEST_P(EveryWire, flush_fails_when_its_region_goes_meanwhile) {
