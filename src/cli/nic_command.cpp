@@ -150,6 +150,7 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
   }
   return {{"device", device.name},
           {"wire", device.wire},
+          {"gid", fabric::verbs::to_text(device.gid)},
           {"path_mtu_bytes", device.path_mtu_bytes},
           {"max_message_bytes", device.max_message_bytes},
           {"max_queue_pairs", device.max_queue_pairs},
@@ -159,6 +160,7 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
           {"max_completions", device.max_completions},
           {"max_regions", device.max_regions},
           {"max_reads_in_flight", device.max_reads_in_flight},
+          {"placement_order", to_text(device.placement_order)},
           {"capabilities", capabilities},
           {"verbs_devices", fabric::verbs::device_names()}};
 }
