@@ -97,7 +97,8 @@ Result<std::unique_ptr<Wire>> start(Way way, int near_core, int far_core) {
     return status;
   }
   Result<std::unique_ptr<cli::RingTarget>> target =
-      cli::RingTarget::start(way == Way::mapped, target_bytes, most_operation_bytes, most_depth);
+      cli::RingTarget::start(way == Way::mapped, target_bytes, most_depth,
+                             cli::replenishing(most_operation_bytes, most_depth));
   if (Status status = pin_to_core(near_core); !status.ok()) {
     return status;
   }
@@ -143,8 +144,8 @@ Result<std::unique_ptr<Contender>> start_roce(int near_core, int far_core) {
   if (Status status = pin_to_core(far_core); !status.ok()) {
     return status;
   }
-  Result<std::unique_ptr<cli::RoceTarget>> target =
-      cli::RoceTarget::start(target_bytes, most_operation_bytes, most_depth);
+  Result<std::unique_ptr<cli::RoceTarget>> target = cli::RoceTarget::start(
+      target_bytes, most_depth, cli::replenishing(most_operation_bytes, most_depth));
   if (Status status = pin_to_core(near_core); !status.ok()) {
     return status;
   }

@@ -10,7 +10,7 @@
 int main(int argc, char** argv) {
   using namespace remora;
   bench::StoreBenchOptions options;
-  std::string only = "redis,roce,get,recovery,restart";
+  std::string only = "redis,roce,get,recovery,restart";  // what ends in minutes
   std::string where = ".";
   CLI::App app(
       "The store beside Redis and beside bare memory, the time it takes to come back, and its log "
@@ -28,6 +28,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--folder", where, "for files; on the disk that is to be measured")
       ->capture_default_str();
+  app.footer(
+      "Left out unless it is asked for (--only cleaning): the log under updates, since it writes\n"
+      "20 GB of them through a pool in memory, which takes minutes; --bytes makes it shorter.\n"
+      "docs/measured.md has what long runs have shown.");
   CLI11_PARSE(app, argc, argv);
   options.folder = where + "/store-bench-XXXXXX";
   if (::mkdtemp(options.folder.data()) == nullptr) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "sim/figures/json_fields.h"
 
@@ -35,6 +36,12 @@ std::optional<Better> better_of(Fields& fields) {
   fields.complain(fmt::format("has better '{}'; say higher, lower or null", *text));
 }
 
+// Whether the worst is no better than the best.
+bool ordered(const Claim& claim) {
+  return *claim.better == Better::higher ? *claim.worst <= *claim.best
+                                         : *claim.worst >= *claim.best;
+}
+
 void check(const Claim& claim, const Fields& fields) {
   if (claim.kind == ClaimKind::shape) {
     if (claim.better || claim.worst || claim.best) {
@@ -48,9 +55,7 @@ void check(const Claim& claim, const Fields& fields) {
   if (!claim.better || !claim.worst || !claim.best) {
     fields.complain("needs better, worst and best");
   }
-  const bool ordered =
-      *claim.better == Better::higher ? *claim.worst <= *claim.best : *claim.worst >= *claim.best;
-  if (!ordered) {
+  if (claim.kind == ClaimKind::upto && !ordered(claim)) {
     fields.complain("has a worst that is better than its best");
   }
   if (claim.kind == ClaimKind::point && *claim.worst != *claim.best) {
@@ -75,6 +80,9 @@ Claim parse_claim(const json& object) {
   claim.note = fields.text_or("note", "");
   fields.finish();
   check(claim, fields);
+  if (claim.kind == ClaimKind::range && !ordered(claim)) {
+    std::swap(claim.worst, claim.best);
+  }
   return claim;
 }
 

@@ -2,7 +2,8 @@
 //
 // Ratios are subject / versus. By kind:
 //   point   one number: worst and best are the same
-//   range   over the sweep, from worst to best in the sense of `better`
+//   range   over the sweep, from worst to best in the sense of `better`; a file may have its ends
+//           the other way round, as a text that says "from 33 % to 59 %", and the sense tells
 //   upto    never worse than worst anywhere, best at the best point
 //   shape   a statement about the curve, told in the note; it has neither numbers nor `better`
 #pragma once
@@ -35,8 +36,8 @@ struct Claim {
 };
 
 // Reads a claims file. Refuses, with a message that names the claim: unknown fields, a kind or
-// sense that is none, ids that occur twice, numbers where none belong or none where they do, a
-// worst that is better than the best, and a point whose two differ.
+// sense that is none, ids that occur twice, numbers where none belong or none where they do, an
+// upto whose worst is better than its best, and a point whose two differ.
 Result<std::vector<Claim>> parse_claims(std::string_view text);
 
 std::string_view to_string(ClaimKind kind);

@@ -49,10 +49,21 @@ TEST(Claim, with_an_id_that_another_has_is_refused) {
   EXPECT_THAT(claims_complaint(file_of(one + "," + one)), HasSubstr("two claims 'x-1'"));
 }
 
-TEST(Claim, with_a_worst_that_is_better_than_its_best_is_refused) {
-  EXPECT_THAT(claims_complaint(file_of(claim_with(
-                  R"("kind": "range", "better": "lower", "worst": 0.33, "best": 0.59)"))),
+TEST(Claim, up_to_a_best_that_is_worse_than_its_worst_is_refused) {
+  EXPECT_THAT(claims_complaint(file_of(
+                  claim_with(R"("kind": "upto", "better": "lower", "worst": 0.33, "best": 0.59)"))),
               HasSubstr("better than its best"));
+}
+
+TEST(Claim, of_a_range_has_its_ends_in_the_sense_of_better) {
+  Result<std::vector<Claim>> claims = parse_claims(file_of(
+      claim_with(R"("kind": "range", "better": "lower", "worst": 0.33, "best": 0.59)", "a") + "," +
+      claim_with(R"("kind": "range", "better": "higher", "worst": 3, "best": 1)", "b")));
+  ASSERT_TRUE(claims.ok()) << claims.status().message();
+  EXPECT_EQ((*claims)[0].worst, 0.59);
+  EXPECT_EQ((*claims)[0].best, 0.33);
+  EXPECT_EQ((*claims)[1].worst, 1);
+  EXPECT_EQ((*claims)[1].best, 3);
 }
 
 TEST(Claim, with_a_misspelt_field_or_kind_is_refused) {

@@ -177,7 +177,7 @@ std::string got(const Claim& claim, const Outcome& outcome) {
 }
 
 Judgement judge_claim(const Claim& claim, const Figure* figure, const Observations& observations,
-                      const std::string& finding) {
+                      const Comment& comment) {
   Judgement judgement;
   judgement.claim = claim;
   const ClaimReading* const reading = figure == nullptr ? nullptr : figure->reading_of(claim.id);
@@ -192,17 +192,23 @@ Judgement judge_claim(const Claim& claim, const Figure* figure, const Observatio
   judgement.modelled = judge(claim, *figure, *reading, observations, Origin::modelled);
   judgement.measured = judge(claim, *figure, *reading, observations, Origin::measured);
   const bool modelled = judgement.modelled.verdict != Verdict::no_data;
-  const Outcome& basis = modelled || judgement.measured.verdict == Verdict::no_data
-                             ? judgement.modelled
-                             : judgement.measured;
+  const bool measured = judgement.measured.verdict != Verdict::no_data;
+  if (!modelled && !measured) {
+    judgement.reason = judgement.modelled.reason + "; " + judgement.measured.reason;
+    return judgement;
+  }
+  const Outcome& basis = modelled ? judgement.modelled : judgement.measured;
   judgement.verdict = basis.verdict;
-  judgement.reason = basis.reason;
-  if (judgement.verdict != Verdict::no_data) {
-    judgement.reason =
-        fmt::format("{}: {}", modelled ? "modelled" : "measured, not modelled", basis.reason);
-    if (judgement.verdict != Verdict::within && !finding.empty()) {
-      judgement.reason += "; " + finding;
-    }
+  judgement.reason =
+      fmt::format("{}: {}", modelled ? "modelled" : "measured, not modelled", basis.reason);
+  if (judgement.verdict != Verdict::within && !comment.finding.empty()) {
+    judgement.reason += "; " + comment.finding;
+  }
+  if (!comment.remark.empty()) {
+    judgement.reason += "; " + comment.remark;
+  }
+  if (!modelled || !measured) {
+    judgement.reason += "; " + (modelled ? judgement.measured : judgement.modelled).reason;
   }
   return judgement;
 }

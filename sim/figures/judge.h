@@ -10,8 +10,8 @@
 //
 // "Beyond" is a claim whose other terms are met, and whose best is better than the paper's by more
 // than 20%; a shape is never beyond. Everything else is short, and the reason says which term
-// failed, where and by how much. An incomplete sweep gets no verdict at all: no_data, never
-// "within".
+// failed, where and by how much. An incomplete sweep has no outcome, no_data: a claim
+// that has none at all is short, and the reason says what is missing and why.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@
 
 namespace remora::figures {
 
-enum class Verdict { within, beyond, short_of, no_data };
+enum class Verdict { within, beyond, short_of, no_data };  // no_data of an outcome alone
 // "within", "beyond", "short", "no data".
 std::string_view to_string(Verdict verdict);
 
@@ -50,18 +50,24 @@ Outcome judge(const Claim& claim, const Figure& figure, const ClaimReading& read
 std::string got(const Claim& claim, const Outcome& outcome);
 
 // Both outcomes of one claim. The verdict is that of the modelled one, since the model has the
-// hardware of the paper; where there is none, that of the measured one, and the reason says so.
+// hardware of the paper; where there is none, that of the measured one, and the reason says so. It
+// is never no_data.
 struct Judgement {
   Claim claim;
   Outcome modelled;
   Outcome measured;
-  Verdict verdict = Verdict::no_data;
+  Verdict verdict = Verdict::short_of;
   std::string reason;
 };
 
-// `figure` is the claim's, or null if no file of figures has it. `finding` is the cause that people
-// found; it is added to the reason of a verdict other than within.
+// What people have to say about a claim, beside what the judge finds.
+struct Comment {
+  std::string finding = {};  // the cause of a verdict other than within; said with such a one
+  std::string remark = {};   // what to know of our numbers; said with every verdict
+};
+
+// `figure` is the claim's, or null if no file of figures has it.
 Judgement judge_claim(const Claim& claim, const Figure* figure, const Observations& observations,
-                      const std::string& finding);
+                      const Comment& comment);
 
 }  // namespace remora::figures

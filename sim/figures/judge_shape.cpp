@@ -79,9 +79,11 @@ Outcome judge_shape(const Figure& figure, std::span<const Condition> conditions,
 
 Outcome no_data(const Figure& figure, const Numbers& numbers, const Observations& observations,
                 Origin origin) {
+  const std::string cause = observations.cause(figure, origin);
+  const std::string because = cause.empty() ? "" : ": " + cause;
   if (!observations.any(figure, origin)) {
-    return {.reason =
-                fmt::format("no data: nothing {} of figure {}", to_string(origin), figure.key())};
+    return {.reason = fmt::format("no data: nothing {} of figure {}{}", to_string(origin),
+                                  figure.key(), because)};
   }
   std::string missing;
   for (std::size_t i = 0; i < std::min(numbers.missing.size(), named_missing); ++i) {
@@ -90,8 +92,8 @@ Outcome no_data(const Figure& figure, const Numbers& numbers, const Observations
   if (numbers.missing.size() > named_missing) {
     missing += fmt::format("; and {} more", numbers.missing.size() - named_missing);
   }
-  return {.reason = fmt::format("no data: of figure {}, not {}: {}", figure.key(),
-                                to_string(origin), missing)};
+  return {.reason = fmt::format("no data: of figure {}, not {}: {}{}", figure.key(),
+                                to_string(origin), missing, because)};
 }
 
 }  // namespace remora::figures

@@ -75,7 +75,7 @@ class PaperShape : public ::testing::Test {
     const Figure& figure = *library.figure(of.paper, of.figure);
     Observations observations;
     fill(observations, figure, Origin::modelled, value);
-    return judge_claim(of, &figure, observations, "").verdict;
+    return judge_claim(of, &figure, observations, {}).verdict;
   }
 
   const Library library = built_in();

@@ -107,9 +107,9 @@ TEST(Judge, has_no_verdict_without_numbers) {
 
 class JudgeClaim : public ::testing::Test {
  protected:
-  Judgement judged(const std::string& id, const std::string& finding = "") {
+  Judgement judged(const std::string& id, const Comment& comment = {}) {
     const Claim& claim = *library.claim(id);
-    return judge_claim(claim, library.figure(claim.paper, claim.figure), observations, finding);
+    return judge_claim(claim, library.figure(claim.paper, claim.figure), observations, comment);
   }
 
   // eFactory `ratio` times as fast as all others.
@@ -122,10 +122,10 @@ class JudgeClaim : public ::testing::Test {
   Observations observations;
 };
 
-TEST_F(JudgeClaim, of_every_claim_says_no_data_while_there_is_none) {
+TEST_F(JudgeClaim, falls_short_while_there_is_no_data_and_says_so) {
   for (const Claim& claim : library.claims()) {
     const Judgement judgement = judged(claim.id);
-    EXPECT_EQ(judgement.verdict, Verdict::no_data) << claim.id;
+    EXPECT_EQ(judgement.verdict, Verdict::short_of) << claim.id;
     EXPECT_THAT(judgement.reason, HasSubstr("no data")) << claim.id;
     EXPECT_EQ(got(claim, judgement.modelled), "no data");
   }
@@ -148,7 +148,19 @@ TEST_F(JudgeClaim, rests_on_what_was_measured_where_nothing_was_modelled_and_say
   EXPECT_THAT(judgement.reason, HasSubstr("measured, not modelled"));
 }
 
-TEST_F(JudgeClaim, has_no_verdict_on_a_sweep_with_a_hole) {
+TEST_F(JudgeClaim, says_why_nothing_was_measured) {
+  fill_9d(Origin::modelled, 1.05);
+  observations.explain(figure_of(library, "9d"), Origin::measured, "the wire is cut");
+  observations.explain(figure_of(library, "9d"), Origin::measured, "and all else");
+  const Judgement judgement = judged("ef-9d4");
+  EXPECT_EQ(judgement.verdict, Verdict::within);
+  EXPECT_THAT(judgement.reason, HasSubstr("nothing measured of figure efactory-9d: the wire"));
+  EXPECT_THAT(judgement.reason, Not(HasSubstr("and all else")));
+  fill_9d(Origin::measured, 1.05);
+  EXPECT_THAT(judged("ef-9d4").reason, Not(HasSubstr("the wire")));
+}
+
+TEST_F(JudgeClaim, is_never_within_on_a_sweep_with_a_hole) {
   const Figure& figure = figure_of(library, "9d");
   fill(observations, figure, Origin::modelled, [](const Point&) { return 1e6; });
   Observations holed;
@@ -159,16 +171,25 @@ TEST_F(JudgeClaim, has_no_verdict_on_a_sweep_with_a_hole) {
     }
   }
   observations = holed;
-  EXPECT_EQ(judged("ef-9d1").verdict, Verdict::no_data);
+  EXPECT_EQ(judged("ef-9d1").verdict, Verdict::short_of);
+  EXPECT_EQ(judged("ef-9d1").modelled.verdict, Verdict::no_data);
   EXPECT_THAT(judged("ef-9d1").reason, HasSubstr("imm at 1 KiB"));
-  EXPECT_NE(judged("ef-9d2").verdict, Verdict::no_data);
+  EXPECT_NE(judged("ef-9d2").modelled.verdict, Verdict::no_data);
 }
 
 TEST_F(JudgeClaim, adds_a_finding_to_what_is_not_within) {
   fill_9d(Origin::modelled, 1.05);
-  EXPECT_THAT(judged("ef-9d4", "the cause").reason, Not(HasSubstr("the cause")));
+  EXPECT_THAT(judged("ef-9d4", {.finding = "the cause"}).reason, Not(HasSubstr("the cause")));
   fill_9d(Origin::modelled, 0.9);
-  EXPECT_THAT(judged("ef-9d4", "the cause").reason, HasSubstr("; the cause"));
+  EXPECT_THAT(judged("ef-9d4", {.finding = "the cause"}).reason, HasSubstr("; the cause"));
+}
+
+TEST_F(JudgeClaim, adds_a_remark_to_every_verdict) {
+  for (const double ratio : {1.05, 0.9}) {
+    fill_9d(Origin::modelled, ratio);
+    EXPECT_THAT(judged("ef-9d4", {.remark = "mind the fence"}).reason,
+                HasSubstr("; mind the fence"));
+  }
 }
 
 TEST_F(JudgeClaim, tells_point_range_and_upto_of_the_papers_own_numbers_within) {

@@ -32,18 +32,21 @@ Result<std::vector<Paper>> parse_papers(std::string_view text) {
   });
 }
 
-Result<std::map<std::string, std::string>> parse_findings(std::string_view text) {
+Result<std::map<std::string, Comment>> parse_comments(std::string_view text) {
   return parse_json("findings.json", text, [](const json& file) {
     Fields fields(file, "the file");
     fields.text("about");
-    std::map<std::string, std::string> findings;
-    const json& object = fields.object("findings");
-    Fields finding(object, "findings");
-    for (const auto& [claim, cause] : object.items()) {
-      findings[claim] = finding.text(claim);
+    std::map<std::string, Comment> comments;
+    for (const auto& [name, member] :
+         {std::pair("findings", &Comment::finding), std::pair("remarks", &Comment::remark)}) {
+      const json& object = fields.object(name);
+      Fields texts(object, name);
+      for (const auto& [claim, said] : object.items()) {
+        comments[claim].*member = texts.text(claim);
+      }
     }
     fields.finish();
-    return findings;
+    return comments;
   });
 }
 
@@ -86,9 +89,9 @@ Status Library::read(const EmbeddedText& text) {
     REMORA_TRY(papers.status());
     papers_ = std::move(*papers);
   } else if (text.path == "findings.json") {
-    Result<std::map<std::string, std::string>> findings = parse_findings(text.text);
-    REMORA_TRY(findings.status());
-    findings_ = std::move(*findings);
+    Result<std::map<std::string, Comment>> comments = parse_comments(text.text);
+    REMORA_TRY(comments.status());
+    comments_ = std::move(*comments);
   } else if (text.path.starts_with("figures/")) {
     Result<PaperFigures> parsed = parse_figures(text.path, text.text);
     REMORA_TRY(parsed.status());
@@ -103,7 +106,7 @@ Status Library::read(const EmbeddedText& text) {
 Status Library::check() const {
   REMORA_TRY(check_claims());
   REMORA_TRY(check_readings());
-  for (const auto& [claim_id, cause] : findings_) {
+  for (const auto& [claim_id, comment] : comments_) {
     if (claim(claim_id) == nullptr) {
       return wrong(fmt::format("findings.json has '{}', which is no claim", claim_id));
     }
@@ -173,9 +176,9 @@ const Figure* Library::figure(std::string_view paper, std::string_view id) const
   return found == figures_.end() ? nullptr : &*found;
 }
 
-std::string Library::finding(const std::string& claim) const {
-  const auto found = findings_.find(claim);
-  return found == findings_.end() ? "" : found->second;
+Comment Library::comment(const std::string& claim) const {
+  const auto found = comments_.find(claim);
+  return found == comments_.end() ? Comment() : found->second;
 }
 
 Result<std::vector<const Figure*>> Library::select(std::string_view name) const {

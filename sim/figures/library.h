@@ -10,6 +10,7 @@
 #include "sim/figures/claim.h"
 #include "sim/figures/embedded.h"
 #include "sim/figures/figure.h"
+#include "sim/figures/judge.h"
 
 namespace remora::figures {
 
@@ -28,7 +29,7 @@ class Library {
   static Result<Library> built_in();
   // Fails with invalid_argument where a file does not parse; a claim names a paper or figure that
   // is none; a figure reads a claim that is not of it, or by a reading that does not suit its kind;
-  // a claim of a figure that is here is read by nobody; a finding is about no claim.
+  // a claim of a figure that is here is read by nobody; a finding or remark is about no claim.
   static Result<Library> parse(const std::vector<EmbeddedText>& texts);
 
   const std::vector<Paper>& papers() const { return papers_; }
@@ -40,7 +41,7 @@ class Library {
   const Claim* claim(std::string_view id) const;
   const Figure* figure(std::string_view paper, std::string_view id) const;
   // Empty where there is none.
-  std::string finding(const std::string& claim) const;
+  Comment comment(const std::string& claim) const;
 
   // "" is all figures, "efactory" all of one paper, "efactory-9a" one figure, "efactory-9" those
   // whose ids are 9 and a letter. Fails with not_found, and says what there is.
@@ -58,7 +59,7 @@ class Library {
   std::vector<Claim> claims_;
   std::vector<Figure> figures_;
   std::map<std::string, Profile> profiles_;
-  std::map<std::string, std::string> findings_;
+  std::map<std::string, Comment> comments_;
 };
 
 }  // namespace remora::figures

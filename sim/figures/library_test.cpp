@@ -84,10 +84,11 @@ std::string claim(const std::string& id, const std::string& figure, const std::s
 }
 
 std::string library_complaint(const std::string& claims, const std::string& readings,
-                              const std::string& findings = "") {
+                              const std::string& findings = "", const std::string& remarks = "") {
   const std::string claims_file = R"({"about": {}, "claims": [)" + claims + "]}";
   const std::string figures_file = small_figures(readings);
-  const std::string findings_file = R"({"about": "a", "findings": {)" + findings + "}}";
+  const std::string findings_file =
+      R"({"about": "a", "findings": {)" + findings + R"(}, "remarks": {)" + remarks + "}}";
   Result<Library> library = Library::parse({{"claims.json", claims_file},
                                             {"figures/p.json", figures_file},
                                             {"findings.json", findings_file},
@@ -114,6 +115,7 @@ TEST(Library, refuses_a_reading_of_no_claim_or_of_another_kind) {
 
 TEST(Library, refuses_a_finding_about_no_claim) {
   EXPECT_THAT(library_complaint("", "", R"("c": "cause")"), HasSubstr("findings.json"));
+  EXPECT_THAT(library_complaint("", "", "", R"("c": "remark")"), HasSubstr("findings.json"));
 }
 
 }  // namespace

@@ -62,6 +62,15 @@ const Sample* Observations::find(const Figure& figure, Origin origin, const Poin
   return found == samples_.end() ? nullptr : &found->second;
 }
 
+void Observations::explain(const Figure& figure, Origin origin, const std::string& cause) {
+  causes_.try_emplace({figure.key(), origin}, cause);
+}
+
+std::string Observations::cause(const Figure& figure, Origin origin) const {
+  const auto found = causes_.find({figure.key(), origin});
+  return found == causes_.end() ? "" : found->second;
+}
+
 bool Observations::any(const Figure& figure, Origin origin) const {
   const auto found = samples_.lower_bound(Key(figure.key(), origin, Point{"", "", "", -1e308}));
   return found != samples_.end() && std::get<0>(found->first) == figure.key() &&

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/result.h"
 #include "sim/figures/figure.h"
@@ -46,12 +47,19 @@ class Observations {
   // Null where there is none. Valid until the next add.
   const Sample* find(const Figure& figure, Origin origin, const Point& point) const;
 
+  // Why samples of this origin are missing from the figure, for those who ask for them. Only the
+  // first cause of each is kept.
+  void explain(const Figure& figure, Origin origin, const std::string& cause);
+  // Empty where nobody said.
+  std::string cause(const Figure& figure, Origin origin) const;
+
   bool any(const Figure& figure, Origin origin) const;
   bool empty() const { return samples_.empty(); }
 
  private:
   using Key = std::tuple<std::string, Origin, Point>;  // figure, origin, point
   std::map<Key, Sample> samples_;
+  std::map<std::pair<std::string, Origin>, std::string> causes_;  // by figure and origin
 };
 
 }  // namespace remora::figures

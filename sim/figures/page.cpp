@@ -63,8 +63,7 @@ std::string row(const Judgement& judgement) {
 
 std::string summary(const std::vector<Judgement>& judgements) {
   std::string text;
-  for (const Verdict verdict :
-       {Verdict::within, Verdict::beyond, Verdict::short_of, Verdict::no_data}) {
+  for (const Verdict verdict : {Verdict::within, Verdict::beyond, Verdict::short_of}) {
     const auto count = std::count_if(judgements.begin(), judgements.end(),
                                      [&](const Judgement& one) { return one.verdict == verdict; });
     text += fmt::format("{} {}&ensp;", badge(verdict), count);
@@ -96,7 +95,8 @@ std::string section(const Library& library, const DrawnFigure& drawn,
   for (const Origin origin : {Origin::modelled, Origin::measured}) {
     const auto svg = drawn.svg.find(origin);
     if (svg == drawn.svg.end()) {
-      html += fmt::format("<p>{}: {}</p>\n", to_string(origin), badge(Verdict::no_data));
+      html += fmt::format("<p>{}: {} <span class=\"small\">{}</span></p>\n", to_string(origin),
+                          badge(Verdict::no_data), escaped(observations.cause(figure, origin)));
       continue;
     }
     html += fmt::format(

@@ -90,7 +90,7 @@ std::vector<Judgement> judge_all(const Library& library, const std::vector<const
   std::vector<Judgement> judgements;
   for (const Claim* claim : library.claims_of(figures)) {
     judgements.push_back(judge_claim(*claim, library.figure(claim->paper, claim->figure),
-                                     observations, library.finding(claim->id)));
+                                     observations, library.comment(claim->id)));
   }
   return judgements;
 }

@@ -30,7 +30,8 @@ std::vector<Judgement> judge_all(const Library& library, const std::vector<const
 
 // A list of {"claim", "modelled", "measured", "verdict", "reason"}. What we got is a number for a
 // point, [worst, best] for range and upto, true or false for a shape, null where there is no data.
-// The verdict is "within", "beyond", "short" or "no data".
+// The verdict is "within", "beyond" or "short"; the reason says what is missing where there is
+// null.
 std::string to_json(const std::vector<Judgement>& judgements);
 
 // The samples of a figure, one row each:

@@ -33,7 +33,7 @@ KeyTexts::KeyTexts(SizeRange sizes) : sizes_(sizes) {
 }
 
 Result<KeyTexts> KeyTexts::parse(std::string_view text) {
-  const Result<SizeRange> sizes = parse_size_range(text, largest_key_bytes);
+  const Result<SizeRange> sizes = parse_size_range(text, {1, largest_key_bytes});
   if (!sizes.ok()) {
     return Status(Code::invalid_argument,
                   fmt::format("key size {}; write 16 or 8-64", sizes.status().message()));

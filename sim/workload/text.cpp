@@ -39,7 +39,7 @@ Result<double> parse_decimal(std::string_view text) {
   return number;
 }
 
-Result<SizeRange> parse_size_range(std::string_view text, std::uint64_t largest_bytes) {
+Result<SizeRange> parse_size_range(std::string_view text, const SizeRange& allowed) {
   const std::size_t dash = text.find('-');
   const Result<std::uint64_t> low = parse_size(text.substr(0, dash));
   if (!low.ok()) {
@@ -56,9 +56,10 @@ Result<SizeRange> parse_size_range(std::string_view text, std::uint64_t largest_
   if (range.low_bytes > range.high_bytes) {
     return Status(Code::invalid_argument, fmt::format("\"{}\": the smaller size goes first", text));
   }
-  if (range.low_bytes == 0 || range.high_bytes > largest_bytes) {
-    return Status(Code::invalid_argument, fmt::format("\"{}\": sizes are from 1 B to {} here", text,
-                                                      format_size(largest_bytes)));
+  if (range.low_bytes < allowed.low_bytes || range.high_bytes > allowed.high_bytes) {
+    return Status(Code::invalid_argument,
+                  fmt::format("\"{}\": sizes are from {} to {} here", text,
+                              format_size(allowed.low_bytes), format_size(allowed.high_bytes)));
   }
   return range;
 }

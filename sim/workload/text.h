@@ -26,8 +26,8 @@ struct SizeRange {
 };
 
 // "100", "64-4096", "1K-4K". invalid_argument if it is neither, if the ends are in the wrong order,
-// or if either is 0 or beyond `largest_bytes`.
-Result<SizeRange> parse_size_range(std::string_view text, std::uint64_t largest_bytes);
+// or if either lies outside of `allowed`.
+Result<SizeRange> parse_size_range(std::string_view text, const SizeRange& allowed);
 std::string to_string(const SizeRange& range);
 
 }  // namespace remora::workload

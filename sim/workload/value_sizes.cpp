@@ -8,6 +8,7 @@ namespace remora::workload {
 namespace {
 
 constexpr std::string_view zipf_prefix = "zipf:";
+constexpr SizeRange allowed_sizes = {0, largest_value_bytes};
 
 Status refused(std::string_view text, std::string_view why) {
   return Status(Code::invalid_argument,
@@ -19,7 +20,7 @@ Status refused(std::string_view text, std::string_view why) {
 }  // namespace
 
 ValueSizes::ValueSizes(std::uint64_t size_bytes) : part_count_(1) {
-  REMORA_CHECK(size_bytes > 0 && size_bytes <= largest_value_bytes, "no size for a value");
+  REMORA_CHECK(size_bytes <= largest_value_bytes, "no size for a value");
   parts_[0] = {{size_bytes, size_bytes}, 1, 0};
 }
 
@@ -27,8 +28,7 @@ Result<ValueSizes> ValueSizes::parse(std::string_view text) {
   if (!text.starts_with(zipf_prefix)) {
     return parse_parts(text);
   }
-  const Result<SizeRange> range =
-      parse_size_range(text.substr(zipf_prefix.size()), largest_value_bytes);
+  const Result<SizeRange> range = parse_size_range(text.substr(zipf_prefix.size()), allowed_sizes);
   if (!range.ok()) {
     return refused(text, range.status().message());
   }
@@ -51,7 +51,7 @@ Result<ValueSizes> ValueSizes::parse_parts(std::string_view text) {
     if (colon == piece.npos && pieces.size() > 1) {
       return refused(text, fmt::format("\"{}\" has no weight", piece));
     }
-    const Result<SizeRange> range = parse_size_range(piece.substr(0, colon), largest_value_bytes);
+    const Result<SizeRange> range = parse_size_range(piece.substr(0, colon), allowed_sizes);
     if (!range.ok()) {
       return refused(text, range.status().message());
     }

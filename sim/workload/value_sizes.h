@@ -1,6 +1,6 @@
 // How large values are: as users write it, and as it is drawn.
 //
-//   100                  every value has 100 bytes
+//   100                  every value has 100 bytes; 0 is a size too
 //   64-4096              uniform between both, which are included
 //   zipf:64-4096         small ones are frequent: 64 bytes most of all, with theta 0.99
 //   64:0.5,4096:0.5      a list with weights, relative to their sum; a part may be a range
@@ -15,18 +15,19 @@
 #include <string_view>
 
 #include "base/random.h"
+#include "kv/limits.h"
 #include "sim/workload/text.h"
 #include "sim/workload/zipfian.h"
 
 namespace remora::workload {
 
-inline constexpr std::uint64_t largest_value_bytes = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t largest_value_bytes = kv::limits::value_bytes;
 
 class ValueSizes {
  public:
   static constexpr std::size_t parts_max = 16;
 
-  // Every value has this size, which lies between 1 and largest_value_bytes.
+  // Every value has this size, which lies between 0 and largest_value_bytes.
   explicit ValueSizes(std::uint64_t size_bytes);
 
   // invalid_argument with a message that shows the forms above.

@@ -30,6 +30,7 @@ TEST(ValueSizes, a_number_is_every_size) {
   EXPECT_EQ(counts.size(), 1u);
   EXPECT_EQ(counts.begin()->first, 100u);
   EXPECT_EQ(count_sizes("4K", 1, 10).begin()->first, 4096u);
+  EXPECT_EQ(count_sizes("0", 1, 10).begin()->first, 0u);
 }
 
 TEST(ValueSizes, a_range_is_uniform_with_both_ends) {
@@ -91,10 +92,17 @@ TEST(ValueSizes, are_read_back_from_their_text) {
   }
 }
 
+TEST(ValueSizes, are_those_that_a_store_takes) {
+  EXPECT_EQ(ValueSizes::parse("0-16M")->largest_bytes(), kv::limits::value_bytes);
+  EXPECT_EQ(ValueSizes::parse("0-16M")->smallest_bytes(), 0u);
+  EXPECT_THAT(std::string(ValueSizes::parse("17M").status().message()),
+              HasSubstr("from 0 B to 16 MiB"));
+}
+
 TEST(ValueSizes, refuse_what_has_no_meaning_and_say_what_has) {
   for (const std::string_view text :
-       {"", "0", "2G", "64-", "4096-64", "64,4096", "64:0.5,4096", "64:-1", "64:x", "64:nan",
-        "64:inf", "64:0,4096:0", "64:0.5,", "zipf:", "zipf:0-4", "zipf",
+       {"", "-1", "2G", "17M", "64-", "4096-64", "64,4096", "64:0.5,4096", "64:-1", "64:x",
+        "64:nan", "64:inf", "64:0,4096:0", "64:0.5,", "zipf:", "zipf:4-0", "zipf",
         "1:1,1:1,1:1,1:1,1:1,1:1,"
         "1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1"}) {
     const Result<ValueSizes> sizes = ValueSizes::parse(text);

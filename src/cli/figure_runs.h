@@ -21,14 +21,15 @@ struct FigureRunOptions {
 // By slot; nothing for what the run does not tell.
 using FigureValues = std::vector<std::optional<double>>;
 
-// In virtual time, by the profile of the paper's hardware.
+// In virtual time, by the profile of the paper's hardware. A run of which an operation failed has
+// failed with it, here and below.
 Result<FigureValues> run_modelled_figure(const figures::FigureRun& run,
                                          const figures::Profile& profile,
                                          const FigureRunOptions& options);
 
-// Whether there is a way to measure such a run here.
-bool can_be_measured(const figures::FigureRun& run);
-// In real time on this machine, "ring" or "mapped".
+// Why there is no way to measure such a run here; empty where there is one.
+std::string why_not_measured(const figures::FigureRun& run);
+// In real time on this machine, "ring", "mapped" or "roce".
 Result<FigureValues> run_measured_figure(const figures::FigureRun& run, const std::string& fabric,
                                          const FigureRunOptions& options);
 

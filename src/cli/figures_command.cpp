@@ -122,6 +122,42 @@ void print_table(const std::vector<figures::Judgement>& judgements) {
   }
 }
 
+// What is to be run; and where nothing is to be measured, why.
+std::vector<Job> jobs_of(const std::vector<const figures::Figure*>& chosen,
+                         const FiguresArguments& arguments, figures::Observations& observations) {
+  std::vector<Job> jobs;
+  for (const figures::Figure* figure : chosen) {
+    for (figures::FigureRun& run : figures::runs_of(*figure)) {
+      const std::string obstacle = arguments.measured == "none"
+                                       ? "--measured ring, mapped or roce does it"
+                                       : why_not_measured(run);
+      if (obstacle.empty()) {
+        jobs.push_back({figure, run, figures::Origin::measured});
+      } else {
+        observations.explain(*figure, figures::Origin::measured, obstacle);
+      }
+      jobs.push_back({figure, std::move(run)});
+    }
+  }
+  return jobs;
+}
+
+// Says which runs failed; returns how many.
+std::size_t report_failures(const std::vector<Job>& jobs, figures::Observations& observations) {
+  std::size_t failed = 0;
+  for (const Job& job : jobs) {
+    if (!job.status.ok()) {
+      const std::string cause = fmt::format(
+          "the run with {} failed: {}", figures::to_text(job.run.parameters), job.status.message());
+      observations.explain(*job.figure, job.origin, cause);
+      fmt::print(stderr, "remora: {}, {}: {}\n", job.figure->key(), figures::to_string(job.origin),
+                 cause);
+      ++failed;
+    }
+  }
+  return failed;
+}
+
 int run_figures(const FiguresArguments& arguments) {
   const Result<figures::Library> library = figures::Library::built_in();
   if (!library.ok()) {
@@ -131,26 +167,14 @@ int run_figures(const FiguresArguments& arguments) {
   if (!chosen.ok()) {
     return fail(Status(Code::invalid_argument, std::string(chosen.status().message())));
   }
-  std::vector<Job> jobs;
-  for (const figures::Figure* figure : *chosen) {
-    for (figures::FigureRun& run : figures::runs_of(*figure)) {
-      if (arguments.measured != "none" && can_be_measured(run)) {
-        jobs.push_back({figure, run, figures::Origin::measured});
-      }
-      jobs.push_back({figure, std::move(run)});
-    }
-  }
+  figures::Observations observations;
+  std::vector<Job> jobs = jobs_of(*chosen, arguments, observations);
   fmt::print(stderr, "figures: {} figure(s), {} run(s), measured on {}, seed {}\n", chosen->size(),
              jobs.size(), arguments.measured, arguments.run.seed);
   perform_all(jobs, *library, arguments);
-  figures::Observations observations;
+  const std::size_t failed = report_failures(jobs, observations);
   for (const Job& job : jobs) {
-    if (!job.status.ok()) {
-      fmt::print(stderr, "figures: {}: {}: {}\n", job.figure->key(),
-                 figures::to_text(job.run.parameters), job.status.message());
-      continue;
-    }
-    if (Status status = observe(job, observations); !status.ok()) {
+    if (Status status = job.status.ok() ? observe(job, observations) : Status(); !status.ok()) {
       return fail(status);
     }
   }
@@ -178,6 +202,11 @@ int run_figures(const FiguresArguments& arguments) {
         "\nmodelled: by the profiles of the papers' hardware; measured: on this machine, {}; the "
         "page is {}\n",
         arguments.measured, report->page.string());
+  }
+  if (failed != 0) {
+    fmt::print(stderr, "remora: {} of {} runs failed on this machine; their claims lack data\n",
+               failed, jobs.size());
+    return exit_environment;
   }
   return exit_kept;
 }
@@ -212,8 +241,9 @@ void add_figures_command(CLI::App& app, int& exit_status) {
       ->check(CLI::IsMember({"none", "ring", "mapped", "roce"}));
   command->add_flag("--json", arguments->json, "Print the verdicts as JSON");
   command->footer(
-      "A verdict is within, beyond, short, or no data. A claim that falls short is a finding, and\n"
-      "the exit status is 0 all the same.");
+      "A verdict is within, beyond or short. A claim that falls short is a finding, and the exit\n"
+      "status is 0 all the same. It is 3 where a run failed: then what was to come of it is "
+      "missing.");
   command->callback([arguments, &exit_status] { exit_status = run_figures(*arguments); });
 }
 

@@ -75,6 +75,37 @@ TEST_P(Bench, prints_a_table_with_a_row_for_each_run) {
   EXPECT_THAT(outcome.err, HasSubstr("seed 1"));
 }
 
+TEST_P(Bench, touches_the_keys_that_the_distribution_says) {
+  const auto run = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--fabric", GetParam(), "--workload", "c,d", "--json"});
+    const Outcome outcome = remora_command(brief(more));
+    EXPECT_EQ(outcome.exit_status, kept) << outcome.err;
+    std::vector<std::string> distributions;
+    for (const nlohmann::json& one : json_of(outcome)) {
+      EXPECT_EQ(one.at("failures"), 0) << one.at("first_failure");
+      distributions.push_back(one.at("distribution"));
+    }
+    return distributions;
+  };
+  EXPECT_THAT(run({}), testing::ElementsAre("zipfian:0.99", "latest:0.99"));
+  EXPECT_THAT(run({"--distribution", "uniform"}), testing::Each("uniform"));
+  EXPECT_THAT(run({"--distribution", "latest"}), testing::Each("latest:0.99"));
+  EXPECT_THAT(run({"--distribution", "zipfian:0.5"}), testing::Each("zipfian:0.5"));
+}
+
+TEST_P(Bench, takes_values_of_no_bytes) {
+  const Outcome outcome = remora_command(
+      brief({"--fabric", GetParam(), "--workload", "a", "--value-size", "0,0-64", "--json"}));
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  const nlohmann::json json = json_of(outcome);
+  EXPECT_EQ(json.at(0).at("value_size_bytes"), 0);
+  EXPECT_EQ(json.at(1).at("value_size_bytes"), "0-64");
+  for (const nlohmann::json& run : json) {
+    EXPECT_EQ(run.at("misses"), 0);
+    EXPECT_EQ(run.at("failures"), 0) << run.at("first_failure");
+  }
+}
+
 TEST_P(Bench, puts_persistently_when_asked) {
   const Outcome outcome = remora_command(
       brief({"--fabric", GetParam(), "--workload", "update-only", "--durability", "persistent"}));
@@ -107,7 +138,9 @@ TEST(BenchUsage, wrong_choices_are_refused_with_what_would_be_right) {
   expect_refusal(remora_command({"bench", "--engine", "steam"}), usage, "efactory");
   expect_refusal(remora_command({"bench", "--workload", "z"}), usage, "z");
   expect_refusal(remora_command({"bench", "--value-size", "much"}), usage, "much");
-  expect_refusal(remora_command({"bench", "--value-size", "1G"}), usage, "at most 16 MiB");
+  expect_refusal(remora_command({"bench", "--value-size", "17M"}), usage, "to 16 MiB");
+  expect_refusal(remora_command({"bench", "--distribution", "normal"}), usage, "latest");
+  expect_refusal(remora_command({"bench", "--distribution", "uniform:0.5"}), usage, "theta");
   expect_refusal(remora_command({"bench", "--key-size", "2K"}), usage, "2K");
   expect_refusal(remora_command({"bench", "--clients", "0"}), usage, "choose 1 to");
   expect_refusal(remora_command({"bench", "--clients", "1,,2"}), usage, "choose 1 to");

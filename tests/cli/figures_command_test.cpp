@@ -40,6 +40,50 @@ TEST(Figures, measures_on_this_machine_when_it_is_asked_to) {
   EXPECT_TRUE(std::filesystem::exists(folder.file("out") + "/efactory-9c-measured.svg"));
 }
 
+TEST(Figures, measures_remote_writes_on_every_wire) {
+  for (const char* wire : {"ring", "mapped", "roce"}) {
+    const TestFolder folder;
+    const Outcome outcome = remora_command({"figures", "efactory-1", "--ops", "100", "--measured",
+                                            wire, "--json", "--out", folder.file("out")});
+    ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+    const nlohmann::json json = json_of(outcome);
+    ASSERT_EQ(json.size(), 3u);
+    for (const nlohmann::json& judged : json) {
+      EXPECT_FALSE(judged.at("measured").is_null()) << wire << judged.dump();
+    }
+  }
+}
+
+TEST(Figures, says_why_nothing_was_measured_and_how_it_would_be) {
+  const TestFolder folder;
+  const auto reason = [&](const char* figure, const char* wire) {
+    const Outcome outcome =
+        remora_command({"figures", figure, "--ops", "100", "--records", "20", "--measured", wire,
+                        "--json", "--out", folder.file("out")});
+    EXPECT_EQ(outcome.exit_status, kept) << outcome.err;
+    const nlohmann::json json = json_of(outcome);
+    EXPECT_TRUE(json.at(0).at("measured").is_null());
+    return json.at(0).at("reason").get<std::string>();
+  };
+  EXPECT_THAT(reason("efactory-1", "none"), HasSubstr("--measured ring, mapped or roce"));
+  EXPECT_THAT(reason("efactory-2", "ring"), HasSubstr("the parts of a latency"));
+}
+
+TEST(Figures, a_run_that_fails_is_told_of_and_changes_the_exit_status) {
+  const TestFolder folder;
+  const Outcome outcome = run_process(
+      {"/usr/bin/env", "TMPDIR=" + folder.file("none"), REMORA_COMMAND, "figures", "efactory-1",
+       "--ops", "100", "--measured", "ring", "--json", "--out", folder.file("out")});
+  EXPECT_EQ(outcome.exit_status, environment);
+  EXPECT_THAT(outcome.err, HasSubstr("efactory-1, measured: the run with "));
+  EXPECT_THAT(outcome.err, HasSubstr("20 of 40 runs failed"));
+  for (const nlohmann::json& judged : json_of(outcome)) {
+    EXPECT_FALSE(judged.at("modelled").is_null());
+    EXPECT_TRUE(judged.at("measured").is_null());
+    EXPECT_THAT(judged.at("reason").get<std::string>(), HasSubstr("the run with "));
+  }
+}
+
 TEST(Figures, refuses_a_figure_that_is_none_and_says_what_there_is) {
   const Outcome outcome = remora_command({"figures", "efactory-77"});
   EXPECT_EQ(outcome.exit_status, usage);

@@ -158,8 +158,8 @@ Result<NicBenchReport> run_verbs(const NicBenchOptions& options) {
 }
 
 Result<NicBenchReport> run_roce(const NicBenchOptions& options) {
-  Result<std::unique_ptr<RoceTarget>> target =
-      RoceTarget::start(target_bytes, options.size_bytes, options.depth);
+  Result<std::unique_ptr<RoceTarget>> target = RoceTarget::start(
+      target_bytes, options.depth, replenishing(options.size_bytes, options.depth));
   if (!target.ok()) {
     return target.status();
   }
@@ -174,8 +174,8 @@ Result<NicBenchReport> run_roce(const NicBenchOptions& options) {
 
 Result<NicBenchReport> run_host(const NicBenchOptions& options) {
   const bool mapped = options.wire == "mapped";
-  Result<std::unique_ptr<RingTarget>> target =
-      RingTarget::start(mapped, target_bytes, options.size_bytes, options.depth);
+  Result<std::unique_ptr<RingTarget>> target = RingTarget::start(
+      mapped, target_bytes, options.depth, replenishing(options.size_bytes, options.depth));
   if (!target.ok()) {
     return target.status();
   }

@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
+
+#include "cli/socket_folder.h"
 
 namespace remora::cli {
 
@@ -27,9 +28,9 @@ ConstBytes bytes_of(const Introduction& introduction) {
 // Answers the first introduction with its own, and is connected from then on.
 class TargetProcess final : LinkOwner {
  public:
-  TargetProcess(bool mapped, std::uint64_t memory_bytes, std::uint64_t size_bytes,
-                std::uint64_t depth)
-      : mapped_(mapped), memory_bytes_(memory_bytes), size_bytes_(size_bytes), depth_(depth) {}
+  TargetProcess(bool mapped, std::uint64_t memory_bytes, std::uint64_t depth,
+                const Answering& answering)
+      : mapped_(mapped), memory_bytes_(memory_bytes), depth_(depth), answering_(answering) {}
 
   Status run(const std::string& path, int ready) {
     Result<std::unique_ptr<HostWire>> wire = HostWire::create(loop_, this, mapped_);
@@ -56,26 +57,26 @@ class TargetProcess final : LinkOwner {
 
  private:
   void control(LinkId link, ConstBytes bytes) override {
-    if (replenisher_ || bytes.size() != sizeof(Introduction)) {
+    if (answers_ || bytes.size() != sizeof(Introduction)) {
       return;
     }
     Introduction peer;
     std::memcpy(&peer, bytes.data(), sizeof peer);
     if (side_->connect(peer).ok() &&
         wire_->wire().send_control(link, bytes_of(side_->introduction())).ok()) {
-      replenisher_ = std::make_unique<Replenisher>(loop_, *side_, size_bytes_, depth_);
+      answers_ = answering_(loop_, *side_);
     }
   }
   void link_down(LinkId) override { gone_ = true; }
 
   const bool mapped_;
   const std::uint64_t memory_bytes_;
-  const std::uint64_t size_bytes_;
   const std::uint64_t depth_;
+  const Answering& answering_;
   PollLoop loop_;
   std::unique_ptr<HostWire> wire_;
   std::unique_ptr<Side> side_;
-  std::unique_ptr<Replenisher> replenisher_;
+  std::shared_ptr<void> answers_;
   bool gone_ = false;
 };
 
@@ -101,15 +102,15 @@ Result<std::unique_ptr<HostWire>> HostWire::create(Runtime& runtime, LinkOwner* 
 }
 
 Result<std::unique_ptr<RingTarget>> RingTarget::start(bool mapped, std::uint64_t memory_bytes,
-                                                      std::uint64_t size_bytes,
-                                                      std::uint64_t depth) {
-  std::string folder = (std::filesystem::temp_directory_path() / "remora-nic-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    return os_failure("cannot make a folder for the socket", errno);
+                                                      std::uint64_t depth,
+                                                      const Answering& answering) {
+  Result<std::string> folder = make_socket_folder();
+  if (!folder.ok()) {
+    return folder.status();
   }
-  std::unique_ptr<RingTarget> target(new RingTarget(std::move(folder)));
+  std::unique_ptr<RingTarget> target(new RingTarget(std::move(folder).value()));
   Result<std::unique_ptr<ChildTarget>> child = ChildTarget::start([&](int socket) {
-    return TargetProcess(mapped, memory_bytes, size_bytes, depth).run(target->path(), socket);
+    return TargetProcess(mapped, memory_bytes, depth, answering).run(target->path(), socket);
   });
   if (!child.ok()) {
     return child.status();

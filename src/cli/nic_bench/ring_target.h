@@ -36,7 +36,7 @@ class RingTarget {
  public:
   // Starts the child and waits until it listens.
   static Result<std::unique_ptr<RingTarget>> start(bool mapped, std::uint64_t memory_bytes,
-                                                   std::uint64_t size_bytes, std::uint64_t depth);
+                                                   std::uint64_t depth, const Answering& answering);
   RingTarget(const RingTarget&) = delete;
   RingTarget& operator=(const RingTarget&) = delete;
   // Ends the child.

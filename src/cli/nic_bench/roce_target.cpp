@@ -41,8 +41,8 @@ Status introduce(int socket, RoceWire& wire, Side& side) {
   return exchange(socket, {}, ignored);
 }
 
-Status serve_roce(int socket, std::uint64_t memory_bytes, std::uint64_t size_bytes,
-                  std::uint64_t depth) {
+Status serve_roce(int socket, std::uint64_t memory_bytes, std::uint64_t depth,
+                  const Answering& answering) {
   PollLoop loop;
   Result<std::unique_ptr<RoceWire>> wire = loopback_roce_wire();
   if (!wire.ok()) {
@@ -53,7 +53,7 @@ Status serve_roce(int socket, std::uint64_t memory_bytes, std::uint64_t size_byt
   if (!side.ok()) {
     return side.status();
   }
-  Replenisher replenisher(loop, **side, size_bytes, depth);
+  const std::shared_ptr<void> answers = answering(loop, **side);
   REMORA_TRY(introduce(socket, **wire, **side));
   for (;;) {  // until it is killed
     loop.turn();
@@ -71,10 +71,10 @@ Result<std::unique_ptr<RoceWire>> loopback_roce_wire() {
 }
 
 Result<std::unique_ptr<RoceTarget>> RoceTarget::start(std::uint64_t memory_bytes,
-                                                      std::uint64_t size_bytes,
-                                                      std::uint64_t depth) {
+                                                      std::uint64_t depth,
+                                                      const Answering& answering) {
   Result<std::unique_ptr<ChildTarget>> child = ChildTarget::start(
-      [&](int socket) { return serve_roce(socket, memory_bytes, size_bytes, depth); });
+      [&](int socket) { return serve_roce(socket, memory_bytes, depth, answering); });
   if (!child.ok()) {
     return child.status();
   }

@@ -21,8 +21,8 @@ Result<std::unique_ptr<fabric::nic::RoceWire>> loopback_roce_wire();
 class RoceTarget {
  public:
   // Starts the child, which waits for the peer's introduction.
-  static Result<std::unique_ptr<RoceTarget>> start(std::uint64_t memory_bytes,
-                                                   std::uint64_t size_bytes, std::uint64_t depth);
+  static Result<std::unique_ptr<RoceTarget>> start(std::uint64_t memory_bytes, std::uint64_t depth,
+                                                   const Answering& answering);
 
   // Introduces both sides to each other and gives this one. It must go before the target, and the
   // wire is the target's to keep.

@@ -106,4 +106,10 @@ void Replenisher::post() {
   (void)side_.queue_pair().post_receive(std::span(&work, 1)).ok();
 }
 
+Answering replenishing(std::uint64_t size_bytes, std::uint64_t depth) {
+  return [size_bytes, depth](Runtime& runtime, Side& side) {
+    return std::make_shared<Replenisher>(runtime, side, size_bytes, depth);
+  };
+}
+
 }  // namespace remora::cli

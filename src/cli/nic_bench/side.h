@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Side {
   fabric::QueuePair& queue_pair() { return *queue_pair_; }
   fabric::CompletionQueue& completions() { return *completions_; }
   fabric::MemoryRegion& memory() { return *memory_; }
+  Region& region() { return *region_; }
+  fabric::Device& device() { return *device_; }
   const Introduction& peer() const { return peer_; }
   const fabric::DeviceAttributes& attributes() const { return device_->attributes(); }
   fabric::DeviceCounters counters() const { return device_->counters(); }
@@ -61,6 +64,9 @@ class Side {
   Introduction peer_;
 };
 
+// What a target does about messages that arrive, made in its process, as long as the object lives.
+using Answering = std::function<std::shared_ptr<void>(Runtime& runtime, Side& side)>;
+
 // Keeps receives posted on the target, for SEND and WRITE with IMM.
 class Replenisher final : public Poller {
  public:
@@ -74,5 +80,7 @@ class Replenisher final : public Poller {
   const std::uint64_t size_bytes_;
   std::array<fabric::WorkCompletion, 32> completions_;
 };
+
+Answering replenishing(std::uint64_t size_bytes, std::uint64_t depth);
 
 }  // namespace remora::cli

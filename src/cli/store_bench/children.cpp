@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,19 +9,11 @@
 #include <cerrno>
 #include <csignal>
 
+#include "cli/store_bench/seat.h"
+
 namespace remora::cli {
 
-Children::Children() : parent_(getpid()) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-    for (std::size_t processor = 0; processor < CPU_SETSIZE; ++processor) {
-      if (CPU_ISSET(processor, &allowed)) {
-        processors_.push_back(processor);
-      }
-    }
-  }
-}
+Children::Children() : parent_(getpid()), processors_(usable_processors().size()) {}
 
 Children::~Children() {
   for (const Child& child : running_) {
@@ -31,16 +22,6 @@ Children::~Children() {
   for (const Child& child : running_) {
     waitpid(child.process, nullptr, 0);
   }
-}
-
-void Children::stay_on(unsigned processor) const {
-  if (processors_.size() < 2) {
-    return;
-  }
-  cpu_set_t chosen;
-  CPU_ZERO(&chosen);
-  CPU_SET(processors_[processor % processors_.size()], &chosen);
-  (void)sched_setaffinity(0, sizeof chosen, &chosen);  // it is only slower elsewhere
 }
 
 Status Children::start(const std::string& name, unsigned processor,
@@ -54,7 +35,7 @@ Status Children::start(const std::string& name, unsigned processor,
     if (getppid() != parent_) {
       _exit(1);
     }
-    stay_on(processor);
+    const Seat seat(processor);
     run();
     _exit(0);
   }

@@ -28,7 +28,7 @@ class Children {
   Status pause(int milliseconds);
 
   // Processors that this command may use.
-  unsigned processors() const { return static_cast<unsigned>(processors_.size()); }
+  unsigned processors() const { return static_cast<unsigned>(processors_); }
 
  private:
   struct Child {
@@ -36,10 +36,8 @@ class Children {
     std::string name;
   };
 
-  void stay_on(unsigned processor) const;
-
   const pid_t parent_;
-  std::vector<std::size_t> processors_;
+  const std::size_t processors_;
   std::vector<Child> running_;
 };
 

@@ -83,11 +83,15 @@ void add_workload_options(CLI::App& bench, StoreBenchOptions& options) {
                   "read:80,update:20")
       ->capture_default_str();
   bench
-      .add_option("--value-size", options.value_sizes,
-                  "Bytes of values, as a comma list: 100, 64-4K, zipf:64-4K, 64:0.5,4K:0.5")
+      .add_option(
+          "--value-size", options.value_sizes,
+          "Bytes of values, 0 to 16M, as a comma list: 100, 64-4K, zipf:64-4K, 64:0.5,4K:0.5")
       ->capture_default_str();
   bench.add_option("--key-size", options.key_size, "Bytes of keys: 24, 8-64")
       ->capture_default_str();
+  bench.add_option("--distribution", options.distribution,
+                   "Which keys are touched: zipfian, uniform or latest, with theta as in "
+                   "zipfian:0.9; by default the workload's own");
   bench.add_option("--records", options.records, "Keys that are loaded first")
       ->capture_default_str()
       ->check(whole_number(1));

@@ -1,11 +1,10 @@
 #include "cli/store_bench/measured.h"
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "cli/socket_folder.h"
 #include "cli/store_bench/board.h"
 #include "cli/store_bench/children.h"
 #include "cli/store_bench/roles.h"
@@ -41,12 +40,11 @@ class Scratch {
                                               " exists; name a file that does not: the benchmark "
                                               "makes its pool there and removes it");
     }
-    std::string folder = (std::filesystem::temp_directory_path() / "remora-bench-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) {
-      return os_failure("cannot make a folder for the socket", errno);
+    Result<std::string> folder = make_socket_folder();
+    if (folder.ok()) {
+      folder_ = std::move(folder).value();
     }
-    folder_ = folder;
-    return {};
+    return folder.status();
   }
   std::string socket_path() const { return folder_ + "/socket"; }
 

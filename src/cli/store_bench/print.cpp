@@ -80,6 +80,7 @@ nlohmann::ordered_json to_json(const StoreBenchRun& run, const StoreBenchResult&
   nlohmann::ordered_json json = {
       {"engine", run.engine},
       {"workload", run.plan.workload.name},
+      {"distribution", workload::to_string(run.plan.workload.distribution)},
       {"value_size_bytes", value_size_of(run.plan.values)},
       {"key_size_bytes", run.plan.keys.to_string()},
       {"clients", run.plan.clients},

@@ -77,6 +77,14 @@ Result<StoreBenchRun> common_part(const StoreBenchOptions& options) {
   if (!keys.ok()) {
     return keys.status();
   }
+  if (!options.distribution.empty()) {
+    const Result<workload::Distribution> chosen =
+        workload::parse_distribution(options.distribution);
+    if (!chosen.ok()) {
+      return chosen.status();
+    }
+    run.distribution = *chosen;
+  }
   if (!options.pool_size.empty()) {
     const Result<std::uint64_t> size_bytes = parse_size(options.pool_size);
     if (!size_bytes.ok()) {
@@ -113,13 +121,12 @@ Status choose(const std::string& engine, const std::string& workload, const std:
     return mix.status();
   }
   run.plan.workload = std::move(mix).value();
+  if (run.distribution) {
+    run.plan.workload.distribution = *run.distribution;
+  }
   const Result<workload::ValueSizes> values = workload::ValueSizes::parse(value_size);
   if (!values.ok()) {
     return values.status();
-  }
-  if (values->largest_bytes() > kv::limits::value_bytes) {
-    return Status(Code::invalid_argument,
-                  fmt::format("a value has at most {}", format_size(kv::limits::value_bytes)));
   }
   run.plan.values = *values;
   const Result<std::uint32_t> count = parse_clients(clients, run.fabric);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct StoreBenchOptions {
   std::string clients = "1";
   std::string fabric = "ring";
   std::string key_size = "24";
+  std::string distribution;  // of the keys; empty: the workload's own
   std::uint64_t records = 10'000;
   std::uint64_t operations = 100'000;
   std::uint64_t warm_up = 10'000;
@@ -36,6 +38,7 @@ struct StoreBenchOptions {
 struct StoreBenchRun {
   std::string engine;
   workload::Plan plan;
+  std::optional<workload::Distribution> distribution = {};  // instead of the workload's own
   std::uint32_t depth = 1;
   std::uint32_t processes = 0;
   std::string fabric;

@@ -1,0 +1,30 @@
+// Seat: keeps the calling thread on one processor, so that two sides that look for each other's
+// words never wait for the same one.
+#pragma once
+
+#include <sched.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace remora::cli {
+
+// Those that the calling thread may use, in their order.
+std::vector<std::size_t> usable_processors();
+
+class Seat {
+ public:
+  // On the processor of that number among the usable ones, counted round. Where there is one, or
+  // the system refuses, nothing changes: it is only slower elsewhere.
+  explicit Seat(unsigned number);
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+  // By the thread that took it: it may go where it might before.
+  ~Seat();
+
+ private:
+  cpu_set_t before_;
+  bool taken_ = false;
+};
+
+}  // namespace remora::cli
