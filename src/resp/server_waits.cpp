@@ -113,9 +113,11 @@ Task<void> Server::make_room() {
 void Server::wait_for_persistence(Connection& connection) {
   connection.pause = Pause::persistence;
   connection.wait = executor_.wait();
-  connection.wait_end_ns = connection.wait.timeout_ms == 0
+  constexpr std::uint64_t ms_ns = 1'000'000;
+  const std::uint64_t timeout_ms = connection.wait.timeout_ms;
+  connection.wait_end_ns = timeout_ms == 0 || timeout_ms > never_ns / ms_ns
                                ? never_ns
-                               : runtime_.after(connection.wait.timeout_ms * 1'000'000);
+                               : runtime_.after(timeout_ms * ms_ns);
   waiting_.push_back(&connection);
   if (connection.wait.local != 0) {
     flows_.keep(make_persistent(connection.wait.mark));

@@ -1,0 +1,122 @@
+// The server on a store whose persistence the test decides, with clients on the same loop.
+#include "resp/server.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/socket_address.h"
+#include "resp/memory_store.h"
+#include "runtime/poll_loop.h"
+
+namespace remora::resp {
+namespace {
+
+constexpr std::uint64_t moment_ns = 20'000'000;
+
+// A client that never blocks; its server's loop runs while it waits.
+class Guest {
+ public:
+  Guest(PollLoop& loop, std::uint16_t port)
+      : loop_(loop), descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const SocketAddress address = *SocketAddress::of("127.0.0.1", port);
+    EXPECT_EQ(::connect(descriptor_, address.plain(), address.size_bytes), 0);
+  }
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+  ~Guest() { leave(); }
+
+  void leave() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+    descriptor_ = -1;
+  }
+  void send(const std::string& bytes) {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      const ssize_t count = ::send(descriptor_, bytes.data() + sent, bytes.size() - sent,
+                                   MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count < 0 && errno != EAGAIN) {
+        return;
+      }
+      sent += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+      (void)loop_.run_for(100'000);
+    }
+  }
+  // All that has come after a moment.
+  std::string came(std::uint64_t span_ns = moment_ns) {
+    (void)loop_.run_for(span_ns);
+    std::string all;
+    std::array<char, 4096> bytes;
+    ssize_t count = 0;
+    while ((count = ::recv(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT)) > 0) {
+      all.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+    return count == 0 ? all + "closed" : all;
+  }
+  // What comes first.
+  std::string reply() {
+    std::string all;
+    for (int looks = 0; all.empty() && looks < 100'000; ++looks) {
+      all = came(100'000);
+    }
+    return all;
+  }
+  std::string ask(const std::string& line) {
+    send(line + "\r\n");
+    return reply();
+  }
+
+ private:
+  PollLoop& loop_;
+  int descriptor_;
+};
+
+class RespServerTest : public testing::Test {
+ protected:
+  void serve(RespOptions options = {}) {
+    options.port = 0;
+    server_ = Server::open(loop_, store_, options).value();
+    (void)loop_.run_for(1'000'000);
+  }
+  std::unique_ptr<Guest> guest() { return std::make_unique<Guest>(loop_, server_->port()); }
+  static std::string bulk(const std::string& text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  }
+  static std::string set(const std::string& key, const std::string& value) {
+    return "*3\r\n" + bulk("SET") + bulk(key) + bulk(value);
+  }
+
+  PollLoop loop_;
+  MemoryStore store_{loop_};
+  std::unique_ptr<Server> server_;
+};
+
+// --- Durability ---
+
+TEST_F(RespServerTest, waits_as_long_as_it_is_told_however_long) {
+  serve();
+  const auto client = guest();
+  for (const char* timeout : {"18446744073710", "9223372036854", "9000000000000000000"}) {
+    const auto waiting = guest();
+    waiting->send(std::string("WAITAOF 0 1 ") + timeout + "\r\n");
+    EXPECT_EQ(waiting->came(), "") << timeout;
+  }
+  EXPECT_EQ(client->ask("WAITAOF 0 1 9223372036854775807"), "-ERR timeout is out of range\r\n");
+  EXPECT_EQ(client->ask("WAITAOF 0 1 9223372036854775808"),
+            "-ERR timeout is not an integer or out of range\r\n");
+  EXPECT_EQ(client->ask("WAITAOF 0 1 -1"), "-ERR timeout is negative\r\n");
+  EXPECT_EQ(client->ask("WAITAOF 0 1 1"), "*2\r\n:1\r\n:0\r\n");
+}
+
+}  // namespace
+}  // namespace remora::resp
