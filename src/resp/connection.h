@@ -18,7 +18,7 @@ struct Connection {
   struct Hold {
     std::uint64_t from = 0;
     kv::LocalStore::Mark mark = 0;
-    std::uint64_t writes = 1;  // that it stands for
+    std::uint64_t replies = 1;  // that it stands for
   };
   enum class Pause : std::uint8_t { none, room, persistence };
 
@@ -36,7 +36,7 @@ struct Connection {
   std::size_t sent = 0;     // of `out`
   std::uint64_t gone = 0;   // bytes that left `out` before
   std::vector<Hold> holds;  // in order
-  std::uint64_t held = 0;   // the writes of all of them
+  std::uint64_t held = 0;   // the replies of all of them
   PersistenceWait wait;     // with pause persistence
   std::uint64_t wait_end_ns = 0;
 

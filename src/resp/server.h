@@ -8,10 +8,14 @@
 // whole is kept.
 //
 // Durability. `asynchronous`: a reply to a write says that it is visible; the store makes it
-// persistent by itself, and WAITAOF waits for that. `persistent`: replies to writes, and what the
-// same client asked for after them, leave when the writes are persistent; one group commit serves
-// all. Nobody waits for the writes of another, but where at least three in four clients wait for
-// the same commit and the store has no clients of its own: then the others wait for that one too.
+// persistent by itself, and WAITAOF waits for that. A read shows what is visible, of this client
+// and of others, and a power cut may still take it: as Redis's appendfsync everysec. `persistent`:
+// what is told of the store, be it the reply to a write or to a read, leaves when every change
+// before it is persistent, whoever made it: as appendfsync always; and so does what the same client
+// asked for after it. One group commit serves all, and nothing waits where nothing is to be made
+// persistent; but where at least three in four clients wait for the same commit and the store has
+// no clients of its own, the others wait for that one, whatever they ask. Changes of native clients
+// are theirs: seen when acknowledged, as they asked for.
 //
 // A client that reads none of its replies is not read from any more, and in the end cut off; so is
 // one that sends what is no request. Half a request stops nobody.
@@ -55,9 +59,9 @@ struct RespOptions {
   // turned away.
   std::function<Access(int descriptor)> doorkeeper = {};
   std::uint32_t most_clients = 10'000;
-  // Of one client: writes whose replies wait for their durability, beyond which it is not read from
-  // for the time being; and the bytes of a request, or of replies that it does not take, beyond
-  // which it is cut off.
+  // Of one client: replies that wait for durability, beyond which it is not read from for the time
+  // being; and the bytes of a request, or of replies that it does not take, beyond which it is cut
+  // off.
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = limits::output_bytes;
   Durability durability = Durability::asynchronous;
@@ -140,7 +144,7 @@ class Server final : public Poller, private Sleeper {
   std::size_t pause_bytes() const { return std::min(limits::output_pause_bytes, client_bytes_); }
 
   // server_waits.cpp: what connections wait for.
-  bool hold(Connection& connection, std::size_t from);
+  void hold(Connection& connection, std::size_t from, bool is_joined);
   void see_to_held();
   void release_held();
   Task<void> commit();

@@ -11,6 +11,15 @@
 #include "resp/server.h"
 
 namespace remora::resp {
+namespace {
+
+// Whether the reply to this command tells something of the store.
+bool rests_on_store(std::string_view name) {
+  const Command* const command = find_command(name);
+  return command != nullptr && (command->flags & (writes | readonly)) != 0;
+}
+
+}  // namespace
 
 void Server::serve(Connection& connection, std::uint32_t events) {
   constexpr std::uint32_t ends = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
@@ -185,18 +194,14 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
         break;
       }
       connection.full = false;
+      if (settings_.persistent && store_.persistent_now() < store_.now() &&
+          (store_.now() != before || rests_on_store(parser.args()[0]))) {
+        // No commit begins meanwhile, so that one covers all that this call runs.
+        hold(connection, from, is_held);
+        is_held = true;
+      }
       if (!out_.borrowed().empty()) {
         send_borrowed(connection);
-      }
-      if (settings_.persistent && store_.now() != before) {
-        // No commit begins meanwhile, so that one covers all of them.
-        if (is_held) {
-          connection.holds.back().mark = store_.now();
-          ++connection.holds.back().writes;
-          ++connection.held;
-        } else {
-          is_held = hold(connection, from);
-        }
       }
       if (outcome == Done::waits) {
         done += parser.size();

@@ -103,6 +103,64 @@ class RespServerTest : public testing::Test {
 
 // --- Durability ---
 
+TEST_F(RespServerTest, tells_nobody_of_what_a_power_cut_may_still_take) {
+  serve({.durability = Durability::persistent});
+  const auto writer = guest();
+  const auto reader = guest();
+  const auto rival = guest();
+  const auto large = guest();
+  const auto other = guest();
+  store_.automatic = false;
+  const std::string value(limits::gather_bytes + 1, 'v');
+  writer->send(set("key", value));
+  EXPECT_EQ(writer->came(), "");
+  large->send("GET key\r\n");  // would leave from the pool
+  reader->send("PING\r\nSTRLEN key\r\nPING\r\n");
+  rival->send("SETNX key other\r\n");
+  EXPECT_EQ(large->came(), "");
+  EXPECT_EQ(reader->came(), "+PONG\r\n");
+  EXPECT_EQ(rival->came(), "");
+  EXPECT_EQ(other->ask("PING"), "+PONG\r\n");  // tells nothing of the store
+  store_.persist();
+  EXPECT_EQ(writer->reply(), "+OK\r\n");
+  EXPECT_EQ(reader->reply(), ":" + std::to_string(value.size()) + "\r\n+PONG\r\n");
+  EXPECT_EQ(rival->reply(), ":0\r\n");
+  EXPECT_EQ(large->came(), bulk(value));
+  // Where all is persistent nothing waits for a commit.
+  const std::uint64_t commits = server_->commits();
+  EXPECT_EQ(reader->ask("STRLEN key"), ":" + std::to_string(value.size()) + "\r\n");
+  EXPECT_EQ(server_->commits(), commits);
+}
+
+TEST_F(RespServerTest, holds_a_later_read_for_a_later_write) {
+  serve({.durability = Durability::persistent});
+  const auto writer = guest();
+  const auto reader = guest();
+  store_.automatic = false;
+  writer->send("SET key 1\r\n");
+  reader->send("GET key\r\n");
+  EXPECT_EQ(reader->came(), "");
+  const kv::LocalStore::Mark first = store_.now();
+  writer->send("SET key 2\r\n");
+  reader->send("GET key\r\n");
+  EXPECT_EQ(reader->came(), "");
+  store_.persist(first);
+  EXPECT_EQ(reader->came(), bulk("1"));
+  EXPECT_EQ(writer->came(), "+OK\r\n");
+  store_.persist();
+  EXPECT_EQ(reader->came(), bulk("2"));
+  EXPECT_EQ(writer->came(), "+OK\r\n");
+}
+
+TEST_F(RespServerTest, shows_what_is_visible_where_nobody_asked_for_more) {
+  serve();
+  const auto writer = guest();
+  const auto reader = guest();
+  store_.automatic = false;
+  EXPECT_EQ(writer->ask("SET key value"), "+OK\r\n");
+  EXPECT_EQ(reader->ask("GET key"), "$5\r\nvalue\r\n");
+}
+
 TEST_F(RespServerTest, waits_as_long_as_it_is_told_however_long) {
   serve();
   const auto client = guest();

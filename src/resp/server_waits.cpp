@@ -11,17 +11,21 @@ using Pause = Connection::Pause;
 
 // --- Replies that wait for their writes ---
 
-// From this byte of the replies on, nothing leaves before the last change is persistent.
-bool Server::hold(Connection& connection, std::size_t from) {
-  if (store_.persistent_now() >= store_.now()) {
-    return false;
+// From this byte of the replies on, nothing leaves before the last change is persistent;
+// `is_joined`: nor what was held last.
+void Server::hold(Connection& connection, std::size_t from, bool is_joined) {
+  std::vector<Connection::Hold>& holds = connection.holds;
+  const kv::LocalStore::Mark mark = store_.now();
+  ++connection.held;
+  if (is_joined || (!holds.empty() && holds.back().mark == mark)) {
+    holds.back().mark = mark;
+    ++holds.back().replies;
+    return;
   }
-  if (connection.holds.empty()) {
+  if (holds.empty()) {
     holding_.push_back(&connection);
   }
-  connection.holds.push_back({connection.gone + connection.out.size() + from, store_.now()});
-  ++connection.held;
-  return true;
+  holds.push_back({connection.gone + connection.out.size() + from, mark});
 }
 
 void Server::see_to_held() {
@@ -43,7 +47,7 @@ void Server::release_held() {
         holds, [&](const Connection::Hold& hold) { return hold.mark > persistent; });
     const bool some_go = first != holds.begin();
     for (auto hold = holds.begin(); hold != first; ++hold) {
-      connection->held -= hold->writes;
+      connection->held -= hold->replies;
     }
     holds.erase(holds.begin(), first);
     if (!holds.empty()) {
