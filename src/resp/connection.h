@@ -35,6 +35,7 @@ struct Connection {
   std::string out;          // what could not be sent yet
   std::size_t sent = 0;     // of `out`
   std::uint64_t gone = 0;   // bytes that left `out` before
+  std::string guest;        // whose places it takes, where that is counted
   std::vector<Hold> holds;  // in order
   std::uint64_t held = 0;   // the replies of all of them
   PersistenceWait wait;     // with pause persistence

@@ -16,8 +16,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/socket_address.h"
-
 namespace remora::resp {
 namespace {
 
@@ -72,6 +70,8 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       store_(store),
       settings_(settings_of(options)),
       doorkeeper_(options.doorkeeper),
+      most_guests_(options.most_guests),
+      most_of_guest_(options.most_of_guest),
       client_operations_(options.client_operations),
       client_bytes_(std::min<std::uint64_t>(options.client_bytes, limits::output_bytes)),
       executor_(runtime, store, settings_, counters_),
@@ -261,23 +261,57 @@ void Server::accept_some() {
     const int descriptor =
         ::accept4(listener_, peer.plain(), &peer.size_bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        stop_listening();
+      }
       return;
     }
     if (counters_.clients >= settings_.most_clients) {
       reject(descriptor, "-ERR max number of clients reached\r\n");
     } else {
-      add(descriptor, peer.text());
+      add(descriptor, peer);
     }
   }
 }
 
-void Server::add(int descriptor, std::string peer) {
-  Access access = settings_.needs_password ? Access::none : Access::write;
-  if (doorkeeper_) {
-    access = doorkeeper_(descriptor);
+// Who waits at the door would be told again and again.
+void Server::stop_listening() {
+  epoll_event event = {};
+  is_deaf_ = ::epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event) == 0;
+  if (is_deaf_) {
+    runtime_.arm(doorbell_, runtime_.after(limits::deaf_ns));
   }
-  if (access == Access::none && !settings_.needs_password) {
+}
+
+void Server::listen_again() {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  is_deaf_ = listener_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event) != 0;
+  if (is_deaf_) {
+    runtime_.arm(doorbell_, runtime_.after(limits::deaf_ns));
+  } else {
+    doorbell_.disarm();
+  }
+}
+
+bool Server::has_place_for(const std::string& guest) const {
+  const auto same = guests_.find(guest);
+  return guest.empty() || (guest_connections_ < most_guests_ &&
+                           (same == guests_.end() ? 0 : same->second) < most_of_guest_);
+}
+
+void Server::add(int descriptor, const SocketAddress& peer) {
+  Visitor visitor;
+  visitor.access = settings_.needs_password ? Access::none : Access::write;
+  if (doorkeeper_) {
+    visitor = doorkeeper_(descriptor, peer.host());
+  }
+  if (visitor.access == Access::none && !settings_.needs_password) {
     reject(descriptor, "-DENIED your user has no role at this store; ask for a token\r\n");
+    return;
+  }
+  if (!has_place_for(visitor.guest)) {
+    reject(descriptor, fmt::format("-ERR max number of clients reached for {}\r\n", visitor.guest));
     return;
   }
   const int yes = 1;
@@ -285,8 +319,8 @@ void Server::add(int descriptor, std::string peer) {
   auto connection = std::make_unique<Connection>();
   connection->descriptor = descriptor;
   connection->session.id = ++last_id_;
-  connection->session.access = access;
-  connection->session.peer = std::move(peer);
+  connection->session.access = visitor.access;
+  connection->session.peer = peer.text();
   connection->session.came_ms = runtime_.wall_ms();
   connection->session.mark = store_.persistent_now();
   epoll_event event = {};
@@ -297,6 +331,11 @@ void Server::add(int descriptor, std::string peer) {
     return;
   }
   connection->watched = read_events;
+  if (!visitor.guest.empty()) {
+    ++guests_[visitor.guest];
+    ++guest_connections_;
+    connection->guest = std::move(visitor.guest);
+  }
   connection->place = connections_.size();
   connections_.push_back(std::move(connection));
   ++counters_.connections;
@@ -328,6 +367,15 @@ void Server::close(Connection& connection) {
   connection.dead = true;
   ::close(connection.descriptor);
   --counters_.clients;
+  if (const auto guest = guests_.find(connection.guest); guest != guests_.end()) {
+    --guest_connections_;
+    if (--guest->second == 0) {
+      guests_.erase(guest);
+    }
+  }
+  if (is_deaf_) {
+    listen_again();
+  }
   for (std::vector<Connection*>* list : {&holding_, &roomless_, &waiting_}) {
     std::erase(*list, &connection);
   }

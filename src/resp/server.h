@@ -18,7 +18,8 @@
 // are theirs: seen when acknowledged, as they asked for.
 //
 // A client that reads none of its replies is not read from any more, and in the end cut off; so is
-// one that sends what is no request. Half a request stops nobody.
+// one that sends what is no request. Half a request stops nobody. Without a descriptor for one more
+// client the others are served on, and the next is let in when there is one again.
 #pragma once
 
 #include <sys/epoll.h>
@@ -30,10 +31,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/histogram.h"
 #include "base/result.h"
+#include "base/socket_address.h"
 #include "kv/local_store.h"
 #include "resp/command.h"
 #include "resp/connection.h"
@@ -48,17 +51,27 @@ namespace remora::resp {
 
 enum class Durability : std::uint8_t { asynchronous, persistent };
 
+// Who is at the other end of a connection, before it has said so itself.
+struct Visitor {
+  Access access = Access::none;
+  // By whom it is counted among the guests, a user or a machine; nobody: the store's own, whom no
+  // place is refused that there is.
+  std::string guest = {};
+};
+
 struct RespOptions {
   std::string host = "127.0.0.1";  // an address, of IPv4 or IPv6, not a name
   std::uint16_t port = 6379;       // 0: one that is free
   std::string password = {};       // of the user "default"; empty: none is needed
   // Instead of the password: who may do what.
   std::function<Access(std::string_view user, std::string_view password)> authenticator = {};
-  // What the peer of this socket may do before it has said who it is. Without: all, where no
-  // password is needed, else nothing. Who may do nothing, and has no way to say who it is, is
-  // turned away.
-  std::function<Access(int descriptor)> doorkeeper = {};
-  std::uint32_t most_clients = 10'000;
+  // Who the peer of this socket is, of this address. Without: one who may do all, where no password
+  // is needed, else nothing. Who may do nothing, and has no way to say who it is, is turned away.
+  std::function<Visitor(int descriptor, const std::string& host)> doorkeeper = {};
+  // Clients at a time; of them guests, and those of one guest.
+  std::uint32_t most_clients = limits::clients;
+  std::uint32_t most_guests = UINT32_MAX;
+  std::uint32_t most_of_guest = UINT32_MAX;
   // Of one client: replies that wait for durability, beyond which it is not read from for the time
   // being; and the bytes of a request, or of replies that it does not take, beyond which it is cut
   // off.
@@ -102,6 +115,16 @@ class Server final : public Poller, private Sleeper {
     Server& server_;
   };
 
+  // Lets clients in again.
+  class Doorbell final : public Timer {
+   public:
+    explicit Doorbell(Server& server) : server_(server) {}
+    void expire() override { server_.listen_again(); }
+
+   private:
+    Server& server_;
+  };
+
   Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& options);
   Status listen(const RespOptions& options);
 
@@ -117,7 +140,10 @@ class Server final : public Poller, private Sleeper {
   int gather(std::uint64_t span_ns);
 
   void accept_some();
-  void add(int descriptor, std::string peer);
+  void stop_listening();
+  void listen_again();
+  void add(int descriptor, const SocketAddress& peer);
+  bool has_place_for(const std::string& guest) const;
   void reject(int descriptor, std::string_view reply);
   void close(Connection& connection);
   void bury();
@@ -161,7 +187,9 @@ class Server final : public Poller, private Sleeper {
   Settings settings_;
   Counters counters_;
   Histogram latency_;
-  const std::function<Access(int descriptor)> doorkeeper_;
+  const std::function<Visitor(int descriptor, const std::string& host)> doorkeeper_;
+  const std::uint32_t most_guests_;
+  const std::uint32_t most_of_guest_;
   const std::uint32_t client_operations_;
   const std::size_t client_bytes_;
   Executor executor_;
@@ -175,12 +203,15 @@ class Server final : public Poller, private Sleeper {
   bool others_came_ = false;  // to the end of a nap
   int others_ = -1;           // a sleep ends, too, when this is readable
   std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
+  bool is_deaf_ = false;      // nobody is let in for the time being
   std::uint64_t last_id_ = 0;
   std::unique_ptr<char[]> input_;
   Output out_;  // of the connection that is served
   Parser parser_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> graves_;
+  std::unordered_map<std::string, std::uint32_t> guests_;  // their connections
+  std::uint32_t guest_connections_ = 0;
   struct Postponed {
     Connection* connection = nullptr;
     Output::Aside text;
@@ -195,6 +226,7 @@ class Server final : public Poller, private Sleeper {
   kv::LocalStore::Mark released_ = 0;  // replies up to here have left
   bool making_room_ = false;
   Clock clock_{*this};
+  Doorbell doorbell_{*this};
   Flows flows_;
 };
 

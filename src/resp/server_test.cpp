@@ -176,5 +176,85 @@ TEST_F(RespServerTest, waits_as_long_as_it_is_told_however_long) {
   EXPECT_EQ(client->ask("WAITAOF 0 1 1"), "*2\r\n:1\r\n:0\r\n");
 }
 
+// --- Who comes ---
+
+TEST_F(RespServerTest, one_guest_does_not_take_all_places) {
+  std::string next = "user 1";
+  RespOptions options = {.most_clients = 6, .most_guests = 5, .most_of_guest = 2};
+  options.doorkeeper = [&](int, const std::string&) { return Visitor{Access::write, next}; };
+  serve(options);
+  std::vector<std::unique_ptr<Guest>> guests;
+  const auto come = [&](const std::string& who) {
+    next = who;
+    guests.push_back(guest());
+    return guests.back()->ask("PING");
+  };
+  const std::string pong = "+PONG\r\n";
+  const auto refusal = [](const std::string& who) {
+    return "-ERR max number of clients reached for " + who + "\r\n";
+  };
+  EXPECT_EQ(come("user 1"), pong);
+  EXPECT_EQ(come("user 1"), pong);
+  EXPECT_EQ(come("user 1").substr(0, refusal("user 1").size()), refusal("user 1"));
+  EXPECT_EQ(come("user 2"), pong);
+  EXPECT_EQ(come("user 2"), pong);
+  EXPECT_EQ(come("user 3"), pong);
+  EXPECT_EQ(come("user 4").substr(0, refusal("user 4").size()), refusal("user 4"));
+  EXPECT_EQ(come(""), pong);  // the store's own
+  guests.front()->leave();
+  (void)loop_.run_for(moment_ns);
+  EXPECT_EQ(come("user 1"), pong);
+}
+
+// Nothing more can be opened by this process while it lives.
+class NoMoreFiles {
+ public:
+  NoMoreFiles() {
+    (void)::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(0);
+    ::close(next);
+    const rlimit none = {.rlim_cur = static_cast<rlim_t>(next), .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  NoMoreFiles(const NoMoreFiles&) = delete;
+  NoMoreFiles& operator=(const NoMoreFiles&) = delete;
+  ~NoMoreFiles() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST_F(RespServerTest, sleeps_while_it_cannot_let_anybody_in) {
+  serve();
+  const auto old = guest();
+  EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  const auto first = guest();
+  const auto second = guest();
+  first->leave();  // before it was let in
+  {
+    const auto third = guest();
+    const NoMoreFiles none;
+    (void)loop_.run_for(moment_ns);
+    const std::uint64_t parks = loop_.parks();
+    (void)loop_.run_for(5 * moment_ns);
+    EXPECT_LT(loop_.parks() - parks, 50u);
+    EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  }
+  EXPECT_EQ(second->ask("PING"), "+PONG\r\n");
+}
+
+TEST_F(RespServerTest, lets_the_next_in_when_a_client_goes) {
+  serve();
+  auto old = guest();
+  EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  const auto next = guest();
+  const NoMoreFiles none;
+  EXPECT_EQ(next->came(), "");
+  next->send("PING\r\n");
+  EXPECT_EQ(next->came(), "");
+  old.reset();  // its descriptor and the server's
+  EXPECT_EQ(next->reply(), "+PONG\r\n");
+}
+
 }  // namespace
 }  // namespace remora::resp
