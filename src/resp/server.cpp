@@ -74,6 +74,7 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       most_of_guest_(options.most_of_guest),
       client_operations_(options.client_operations),
       client_bytes_(std::min<std::uint64_t>(options.client_bytes, limits::output_bytes)),
+      most_kept_(options.kept_bytes),
       executor_(runtime, store, settings_, counters_),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)) {
   executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
@@ -163,6 +164,7 @@ bool Server::poll() {
     } else if (auto& connection = *static_cast<Connection*>(event.data.ptr); !connection.dead) {
       gathering_.serve(connection.seen, connections_.size());
       serve(connection, event.events);
+      count_kept(connection);
     }
   }
   send_postponed();
@@ -316,7 +318,7 @@ void Server::add(int descriptor, const SocketAddress& peer) {
   }
   const int yes = 1;
   (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  auto connection = std::make_unique<Connection>();
+  auto connection = std::make_unique<Connection>(spares_);
   connection->descriptor = descriptor;
   connection->session.id = ++last_id_;
   connection->session.access = visitor.access;
@@ -359,7 +361,7 @@ void Server::close_doors() {
   bury();
 }
 
-// Its memory goes at the end of the turn: the events of the turn may still name it.
+// It goes itself at the end of the turn: the events of the turn may still name it.
 void Server::close(Connection& connection) {
   if (connection.dead) {
     return;
@@ -373,6 +375,9 @@ void Server::close(Connection& connection) {
       guests_.erase(guest);
     }
   }
+  kept_ -= std::exchange(connection.counted, 0);
+  connection.in.release();
+  connection.out.release();
   if (is_deaf_) {
     listen_again();
   }
@@ -397,6 +402,21 @@ void Server::bury() {
     }
   }
   graves_.clear();
+}
+
+// What it keeps is counted. Above what all may, those go that keep most: never in the middle of a
+// request of theirs.
+void Server::count_kept(Connection& connection) {
+  const std::size_t bytes = connection.dead ? 0 : connection.kept_bytes();
+  if (bytes == connection.counted) [[likely]] {
+    return;
+  }
+  kept_ += bytes - connection.counted;
+  connection.counted = bytes;
+  while (kept_ > most_kept_) {
+    close(
+        **std::ranges::max_element(connections_, {}, [](const auto& one) { return one->counted; }));
+  }
 }
 
 }  // namespace remora::resp

@@ -5,7 +5,8 @@
 // has something and runs all requests that are whole, then writes all replies: the first wakes a
 // client that sleeps, and the others find it awake. A connection costs some hundred
 // bytes while it is idle: what it sent is read to a buffer that all share, and only what is not
-// whole is kept.
+// whole is kept. Of a long request the rest is received behind what is kept, in room for all of it,
+// so that the bytes of a value are copied once more alone: into the pool.
 //
 // Durability. `asynchronous`: a reply to a write says that it is visible; the store makes it
 // persistent by itself, and WAITAOF waits for that. A read shows what is visible, of this client
@@ -17,9 +18,11 @@
 // no clients of its own, the others wait for that one, whatever they ask. Changes of native clients
 // are theirs: seen when acknowledged, as they asked for.
 //
-// A client that reads none of its replies is not read from any more, and in the end cut off; so is
-// one that sends what is no request. Half a request stops nobody. Without a descriptor for one more
-// client the others are served on, and the next is let in when there is one again.
+// A client that reads none of its replies is not read from any more, nor are more of its requests
+// run, and in the end it is cut off; so is one that sends what is no request. Half a request stops
+// nobody. Above what all connections together may keep, the one that keeps most is cut off. Without
+// a descriptor for one more client the others are served on, and the next is let in when there is
+// one again.
 #pragma once
 
 #include <sys/epoll.h>
@@ -77,6 +80,8 @@ struct RespOptions {
   // off.
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = limits::output_bytes;
+  // What all connections may keep.
+  std::uint64_t kept_bytes = limits::kept_bytes;
   Durability durability = Durability::asynchronous;
 };
 
@@ -97,6 +102,10 @@ class Server final : public Poller, private Sleeper {
   const Counters& counters() const { return counters_; }
   // Group commits that replies have waited for.
   std::uint64_t commits() const { return commits_; }
+  // What connections keep now: requests that are not whole, replies that were not taken. And bytes
+  // of requests that were copied because they came in parts.
+  std::uint64_t kept_bytes() const { return kept_; }
+  std::uint64_t copied_bytes() const { return copied_; }
   // Of commands: from the beginning of the turn that read them until the replies of that turn had
   // been written, or were held back for their durability. Nanoseconds.
   const Histogram& latency() const { return latency_; }
@@ -147,6 +156,7 @@ class Server final : public Poller, private Sleeper {
   void reject(int descriptor, std::string_view reply);
   void close(Connection& connection);
   void bury();
+  void count_kept(Connection& connection);
 
   // server_serve.cpp: one connection.
   void serve(Connection& connection, std::uint32_t events);
@@ -154,6 +164,7 @@ class Server final : public Poller, private Sleeper {
   // Runs the requests in `bytes` and returns how many bytes they had.
   std::size_t run(Connection& connection, std::string_view bytes);
   void keep_rest(Connection& connection, std::string_view rest);
+  static std::size_t room_for(const Connection& connection, std::size_t came);
   void go_on(Connection& connection);
   bool send(Connection& connection);
   void postpone(Connection& connection);
@@ -192,6 +203,7 @@ class Server final : public Poller, private Sleeper {
   const std::uint32_t most_of_guest_;
   const std::uint32_t client_operations_;
   const std::size_t client_bytes_;
+  const std::size_t most_kept_;
   Executor executor_;
   int listener_ = -1;
   int epoll_ = -1;
@@ -208,10 +220,13 @@ class Server final : public Poller, private Sleeper {
   std::unique_ptr<char[]> input_;
   Output out_;  // of the connection that is served
   Parser parser_;
+  Spares spares_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> graves_;
   std::unordered_map<std::string, std::uint32_t> guests_;  // their connections
   std::uint32_t guest_connections_ = 0;
+  std::size_t kept_ = 0;  // by the connections
+  std::uint64_t copied_ = 0;
   struct Postponed {
     Connection* connection = nullptr;
     Output::Aside text;

@@ -176,6 +176,100 @@ TEST_F(RespServerTest, waits_as_long_as_it_is_told_however_long) {
   EXPECT_EQ(client->ask("WAITAOF 0 1 1"), "*2\r\n:1\r\n:0\r\n");
 }
 
+// --- Memory ---
+
+TEST_F(RespServerTest, half_a_request_costs_as_much_as_came_of_it) {
+  serve();
+  std::vector<std::unique_ptr<Guest>> guests;
+  for (int i = 0; i < 100; ++i) {
+    guests.push_back(guest());
+    guests.back()->send("*3\r\n$");
+    guests.back()->send("3\r\nSET\r\n$1\r\nk\r\n$16777216\r\nv");
+  }
+  EXPECT_LT(server_->kept_bytes(), guests.size() * 512);
+  EXPECT_EQ(guests[0]->came(), "");
+  const auto client = guest();
+  client->send("*2\r\n$3\r\nGE");
+  client->send("T\r\n$4\r\nn");
+  client->send("one\r\n");
+  EXPECT_EQ(client->reply(), "$-1\r\n");
+  guests.clear();
+  (void)loop_.run_for(moment_ns);
+  EXPECT_LT(server_->kept_bytes(), 512u);
+}
+
+TEST_F(RespServerTest, receives_a_large_value_where_it_stays) {
+  serve();
+  const auto client = guest();
+  const std::string value(1 << 20, 'v');
+  const std::string request = set("key", value);
+  for (const std::size_t part : {request.size(), std::size_t{100'000}, std::size_t{10'000}}) {
+    const std::uint64_t before = server_->copied_bytes();
+    for (std::size_t at = 0; at < request.size(); at += part) {
+      client->send(request.substr(at, part));
+    }
+    EXPECT_EQ(client->reply(), "+OK\r\n");
+    // What the first reads found of it.
+    EXPECT_LE(server_->copied_bytes() - before, limits::read_bytes + 2 * limits::front_bytes);
+    EXPECT_EQ(store_.get(as_bytes("key"))->value.size(), value.size());
+  }
+  EXPECT_LT(server_->kept_bytes(), 512u);
+}
+
+TEST_F(RespServerTest, does_not_run_what_a_client_asks_for_who_takes_nothing) {
+  serve();
+  const auto client = guest();
+  const std::string value(200'000, 'v');
+  client->send(set("key", value));
+  EXPECT_EQ(client->reply(), "+OK\r\n");
+  const std::uint64_t before = server_->counters().commands;
+  std::string gets;
+  constexpr std::uint64_t count = 500;  // 100 MB: more than the sockets take
+  for (std::uint64_t i = 0; i < count; ++i) {
+    gets += "GET key\r\n";
+  }
+  client->send(gets);
+  (void)loop_.run_for(moment_ns);
+  EXPECT_LT(server_->counters().commands - before, count);
+  EXPECT_LT(server_->kept_bytes(), 2 * limits::output_pause_bytes + 2 * value.size());
+  std::size_t taken = 0;
+  for (int looks = 0; looks < 10'000 && taken < count * bulk(value).size(); ++looks) {
+    taken += client->came(1'000).size();
+  }
+  EXPECT_EQ(taken, count * bulk(value).size());
+  EXPECT_LT(server_->kept_bytes(), 4096u);
+}
+
+TEST_F(RespServerTest, cuts_off_who_keeps_most_when_all_keep_too_much) {
+  constexpr std::uint64_t most = 6 << 20;
+  serve({.kept_bytes = most});
+  const auto client = guest();
+  client->send(set("key", std::string(1 << 20, 'v')));
+  EXPECT_EQ(client->reply(), "+OK\r\n");
+  client->send("*2\r\n$3\r\nGE");  // keeps little
+  std::string gets;
+  for (int i = 0; i < 20; ++i) {
+    gets += "GET key\r\n";
+  }
+  std::vector<std::unique_ptr<Guest>> idlers;
+  for (int i = 0; i < 8; ++i) {
+    idlers.push_back(guest());
+    idlers.back()->send(gets);
+    (void)loop_.run_for(1'000'000);
+    EXPECT_LE(server_->kept_bytes(), most);
+  }
+  EXPECT_LT(server_->counters().clients, 1 + idlers.size());
+  // So do values that do not come.
+  const std::string begun = set("key", std::string(16 << 20, 'v')).substr(0, 40'000);
+  for (int i = 0; i < 20; ++i) {
+    idlers.push_back(guest());
+    idlers.back()->send(begun);
+    EXPECT_LE(server_->kept_bytes(), most);
+  }
+  client->send("T\r\n$4\r\nnone\r\n");
+  EXPECT_EQ(client->reply(), "$-1\r\n");
+}
+
 // --- Who comes ---
 
 TEST_F(RespServerTest, one_guest_does_not_take_all_places) {

@@ -42,6 +42,9 @@ void Server::release_held() {
   const kv::LocalStore::Mark persistent = store_.persistent_now();
   released_ = persistent;
   for (Connection* connection : std::exchange(holding_, {})) {
+    if (connection->dead) {
+      continue;  // what others keep was too much
+    }
     std::vector<Connection::Hold>& holds = connection->holds;
     const auto first = std::ranges::find_if(
         holds, [&](const Connection::Hold& hold) { return hold.mark > persistent; });
@@ -57,6 +60,7 @@ void Server::release_held() {
         connection->pause == Pause::none) {
       go_on(*connection);
     }
+    count_kept(*connection);
   }
 }
 
@@ -103,9 +107,12 @@ Task<void> Server::make_room() {
     co_await runtime_.yield();  // a connection may be in the middle of its requests
     const bool is_full = !(co_await store_.room()).ok();
     for (Connection* connection : std::exchange(roomless_, {})) {
-      connection->pause = Pause::none;
-      connection->full = is_full;
-      go_on(*connection);
+      if (!connection->dead) {
+        connection->pause = Pause::none;
+        connection->full = is_full;
+        go_on(*connection);
+        count_kept(*connection);
+      }
     }
     bury();
   }
@@ -146,6 +153,9 @@ std::uint64_t Server::next_end_ns() const {
 void Server::end_waits() {
   const std::uint64_t now_ns = runtime_.now_ns();
   for (Connection* connection : std::vector<Connection*>(waiting_)) {
+    if (connection->dead) {
+      continue;
+    }
     const bool is_persistent = store_.persistent_now() >= connection->wait.mark;
     const bool is_served =
         (connection->wait.local == 0 || is_persistent) && connection->wait.replicas == 0;
@@ -169,6 +179,7 @@ void Server::answer_wait(Connection& connection, bool is_persistent) {
   if (!connection.in.empty()) {
     go_on(connection);
   }
+  count_kept(connection);
 }
 
 }  // namespace remora::resp
