@@ -94,6 +94,7 @@ class ProductCommands {
         {"resp", "ADDRESS:PORT for Redis clients, or \"\" for none [127.0.0.1:6380 if it is free]"},
         {"resp-durability",
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
+        {"resp-clients", "How many Redis clients at a time, as far as open files allow [10000]"},
         {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
         {"listen", "ADDRESS:PORT for clients of other machines, by RoCE, beside the socket [none]"},
         {"fabric",

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "resp/buffer.h"
 #include "resp/command.h"
 #include "resp/gathering.h"
 #include "resp/parser.h"
@@ -18,9 +20,11 @@ struct Connection {
   struct Hold {
     std::uint64_t from = 0;
     kv::LocalStore::Mark mark = 0;
-    std::uint64_t writes = 1;  // that it stands for
+    std::uint64_t replies = 1;  // that it stands for
   };
   enum class Pause : std::uint8_t { none, room, persistence };
+
+  explicit Connection(Spares& spares) : in(spares), out(spares) {}
 
   Session session;
   std::size_t place = 0;  // among the connections of the server
@@ -30,18 +34,23 @@ struct Connection {
   bool dead = false;
   bool full = false;  // waiting for room did not help the request that is next
   Pause pause = Pause::none;
-  std::string in;           // what was read and not run
-  Parser parser;            // of the request that `in` begins with
-  std::string out;          // what could not be sent yet
-  std::size_t sent = 0;     // of `out`
-  std::uint64_t gone = 0;   // bytes that left `out` before
-  std::vector<Hold> holds;  // in order
-  std::uint64_t held = 0;   // the writes of all of them
-  PersistenceWait wait;     // with pause persistence
+  Buffer in;                       // what was read and not run
+  std::unique_ptr<Parser> parser;  // of the request that `in` begins with, when that has begun
+  Buffer out;                      // what could not be sent yet
+  std::size_t sent = 0;            // of `out`
+  std::uint64_t gone = 0;          // bytes that left `out` before
+  std::size_t counted = 0;         // bytes that it keeps, as the server has counted them
+  std::string guest;               // whose places it takes, where that is counted
+  std::vector<Hold> holds;         // in order
+  std::uint64_t held = 0;          // the replies of all of them
+  PersistenceWait wait;            // with pause persistence
   std::uint64_t wait_end_ns = 0;
 
   std::size_t sendable() const {
     return holds.empty() ? out.size() : static_cast<std::size_t>(holds.front().from - gone);
+  }
+  std::size_t kept_bytes() const {
+    return in.capacity() + out.capacity() + (parser ? parser->memory_bytes() : 0);
   }
 };
 

@@ -223,6 +223,10 @@ Done waitaof(Call& call) {
   if (timeout_ms < 0) {
     return fail(call, "ERR timeout is negative");
   }
+  if (timeout_ms > std::numeric_limits<std::int64_t>::max() -
+                       static_cast<std::int64_t>(call.executor.runtime().wall_ms())) {
+    return fail(call, "ERR timeout is out of range");
+  }
   const bool is_persistent = call.store.persistent_now() >= call.session.mark;
   if ((local == 0 || is_persistent) && replicas == 0) {
     call.out.array(2);

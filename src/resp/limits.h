@@ -16,20 +16,39 @@ inline constexpr std::int64_t stranger_bulk_bytes = 16 * 1024;
 inline constexpr std::int64_t bulk_bytes = 16 << 20;
 inline constexpr std::size_t request_bytes = std::size_t{64} << 20;
 
-// What is read at once, shared by all connections.
+// What is read at once, shared by all connections. Of a request that is not whole, so much is put
+// in front of what is read next; what is longer stays where it is, and the rest is received behind
+// it.
 inline constexpr std::size_t read_bytes = 64 * 1024;
+inline constexpr std::size_t front_bytes = 16 * 1024;
+// How long such a request is to be is believed up to so many times what came of it: a value of 1 MB
+// then has its room at once, and a promise alone costs nothing.
+inline constexpr std::size_t believed_times = 64;
 // Values from this size on leave from the pool, without a copy, when the socket takes them.
 inline constexpr std::size_t gather_bytes = 16 * 1024;
 // Replies that wait: above the first, no more requests are taken from the client until they have
 // left; above the second, it is cut off.
 inline constexpr std::size_t output_pause_bytes = 1 << 20;
 inline constexpr std::size_t output_bytes = std::size_t{256} << 20;
+// All that connections keep, requests that are not whole and replies that nobody takes: above this
+// who keeps most is cut off. Four times what one may have, and what a machine that serves thousands
+// of clients can spare.
+inline constexpr std::size_t kept_bytes = std::size_t{1} << 30;
 // Replies that are kept until all that is ready was read.
 inline constexpr std::size_t postponed_bytes = 128 * 1024;
-// Buffers that are larger than this are given back when they are empty.
+// Buffers that are larger than this are given back when they are empty: the one that all share, and
+// those of one connection.
 inline constexpr std::size_t kept_buffer_bytes = 256 * 1024;
+inline constexpr std::size_t idle_buffer_bytes = 1024;
+// Given back to be used again soon (buffer.h): so many bytes in all, in blocks from this size on.
+inline constexpr std::size_t spare_bytes = 32 << 20;
+inline constexpr std::size_t spare_least_bytes = 64 * 1024;
 
+// Clients at a time, as Redis has it.
+inline constexpr std::uint32_t clients = 10'000;
 inline constexpr std::size_t accepts_per_turn = 64;
+// Without a descriptor for one more client nobody is let in until one goes, or for so long.
+inline constexpr std::uint64_t deaf_ns = 100'000'000;
 inline constexpr int events_per_turn = 256;
 // In a loop that others keep busy: turns between two looks at the sockets.
 inline constexpr std::uint32_t turns_per_look = 16;

@@ -74,6 +74,7 @@ class MemoryStore final : public kv::LocalStore {
   std::uint64_t keys_with_expiry() const override { return 0; }
 
   void persist() { persistent_ = now_; }
+  void persist(Mark mark) { persistent_ = mark; }
 
   std::uint32_t refusals = 0;  // puts that find no room
   bool full = false;           // waiting for room does not help

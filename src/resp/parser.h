@@ -36,6 +36,12 @@ class Parser {
   std::size_t wanted() const { return wanted_; }
   const std::string& error() const { return error_; }
 
+  // What it keeps, of a request with many arguments.
+  std::size_t memory_bytes() const {
+    return args_.capacity() * sizeof(std::string_view) + pieces_.capacity() * sizeof(Piece) +
+           words_.capacity() * sizeof(std::string);
+  }
+
   // Whether a request has begun.
   bool is_inside() const { return inside_; }
   void reset();

@@ -16,8 +16,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/socket_address.h"
-
 namespace remora::resp {
 namespace {
 
@@ -72,8 +70,11 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       store_(store),
       settings_(settings_of(options)),
       doorkeeper_(options.doorkeeper),
+      most_guests_(options.most_guests),
+      most_of_guest_(options.most_of_guest),
       client_operations_(options.client_operations),
       client_bytes_(std::min<std::uint64_t>(options.client_bytes, limits::output_bytes)),
+      most_kept_(options.kept_bytes),
       executor_(runtime, store, settings_, counters_),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)) {
   executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
@@ -163,6 +164,7 @@ bool Server::poll() {
     } else if (auto& connection = *static_cast<Connection*>(event.data.ptr); !connection.dead) {
       gathering_.serve(connection.seen, connections_.size());
       serve(connection, event.events);
+      count_kept(connection);
     }
   }
   send_postponed();
@@ -261,32 +263,66 @@ void Server::accept_some() {
     const int descriptor =
         ::accept4(listener_, peer.plain(), &peer.size_bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        stop_listening();
+      }
       return;
     }
     if (counters_.clients >= settings_.most_clients) {
       reject(descriptor, "-ERR max number of clients reached\r\n");
     } else {
-      add(descriptor, peer.text());
+      add(descriptor, peer);
     }
   }
 }
 
-void Server::add(int descriptor, std::string peer) {
-  Access access = settings_.needs_password ? Access::none : Access::write;
-  if (doorkeeper_) {
-    access = doorkeeper_(descriptor);
+// Who waits at the door would be told again and again.
+void Server::stop_listening() {
+  epoll_event event = {};
+  is_deaf_ = ::epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event) == 0;
+  if (is_deaf_) {
+    runtime_.arm(doorbell_, runtime_.after(limits::deaf_ns));
   }
-  if (access == Access::none && !settings_.needs_password) {
+}
+
+void Server::listen_again() {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  is_deaf_ = listener_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event) != 0;
+  if (is_deaf_) {
+    runtime_.arm(doorbell_, runtime_.after(limits::deaf_ns));
+  } else {
+    doorbell_.disarm();
+  }
+}
+
+bool Server::has_place_for(const std::string& guest) const {
+  const auto same = guests_.find(guest);
+  return guest.empty() || (guest_connections_ < most_guests_ &&
+                           (same == guests_.end() ? 0 : same->second) < most_of_guest_);
+}
+
+void Server::add(int descriptor, const SocketAddress& peer) {
+  Visitor visitor;
+  visitor.access = settings_.needs_password ? Access::none : Access::write;
+  if (doorkeeper_) {
+    visitor = doorkeeper_(descriptor, peer.host());
+  }
+  if (visitor.access == Access::none && !settings_.needs_password) {
     reject(descriptor, "-DENIED your user has no role at this store; ask for a token\r\n");
+    return;
+  }
+  if (!has_place_for(visitor.guest)) {
+    reject(descriptor, fmt::format("-ERR max number of clients reached for {}\r\n", visitor.guest));
     return;
   }
   const int yes = 1;
   (void)::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  auto connection = std::make_unique<Connection>();
+  auto connection = std::make_unique<Connection>(spares_);
   connection->descriptor = descriptor;
   connection->session.id = ++last_id_;
-  connection->session.access = access;
-  connection->session.peer = std::move(peer);
+  connection->session.access = visitor.access;
+  connection->session.peer = peer.text();
   connection->session.came_ms = runtime_.wall_ms();
   connection->session.mark = store_.persistent_now();
   epoll_event event = {};
@@ -297,6 +333,11 @@ void Server::add(int descriptor, std::string peer) {
     return;
   }
   connection->watched = read_events;
+  if (!visitor.guest.empty()) {
+    ++guests_[visitor.guest];
+    ++guest_connections_;
+    connection->guest = std::move(visitor.guest);
+  }
   connection->place = connections_.size();
   connections_.push_back(std::move(connection));
   ++counters_.connections;
@@ -320,7 +361,7 @@ void Server::close_doors() {
   bury();
 }
 
-// Its memory goes at the end of the turn: the events of the turn may still name it.
+// It goes itself at the end of the turn: the events of the turn may still name it.
 void Server::close(Connection& connection) {
   if (connection.dead) {
     return;
@@ -328,6 +369,18 @@ void Server::close(Connection& connection) {
   connection.dead = true;
   ::close(connection.descriptor);
   --counters_.clients;
+  if (const auto guest = guests_.find(connection.guest); guest != guests_.end()) {
+    --guest_connections_;
+    if (--guest->second == 0) {
+      guests_.erase(guest);
+    }
+  }
+  kept_ -= std::exchange(connection.counted, 0);
+  connection.in.release();
+  connection.out.release();
+  if (is_deaf_) {
+    listen_again();
+  }
   for (std::vector<Connection*>* list : {&holding_, &roomless_, &waiting_}) {
     std::erase(*list, &connection);
   }
@@ -349,6 +402,21 @@ void Server::bury() {
     }
   }
   graves_.clear();
+}
+
+// What it keeps is counted. Above what all may, those go that keep most: never in the middle of a
+// request of theirs.
+void Server::count_kept(Connection& connection) {
+  const std::size_t bytes = connection.dead ? 0 : connection.kept_bytes();
+  if (bytes == connection.counted) [[likely]] {
+    return;
+  }
+  kept_ += bytes - connection.counted;
+  connection.counted = bytes;
+  while (kept_ > most_kept_) {
+    close(
+        **std::ranges::max_element(connections_, {}, [](const auto& one) { return one->counted; }));
+  }
 }
 
 }  // namespace remora::resp

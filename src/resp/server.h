@@ -5,16 +5,24 @@
 // has something and runs all requests that are whole, then writes all replies: the first wakes a
 // client that sleeps, and the others find it awake. A connection costs some hundred
 // bytes while it is idle: what it sent is read to a buffer that all share, and only what is not
-// whole is kept.
+// whole is kept. Of a long request the rest is received behind what is kept, in room for all of it,
+// so that the bytes of a value are copied once more alone: into the pool.
 //
 // Durability. `asynchronous`: a reply to a write says that it is visible; the store makes it
-// persistent by itself, and WAITAOF waits for that. `persistent`: replies to writes, and what the
-// same client asked for after them, leave when the writes are persistent; one group commit serves
-// all. Nobody waits for the writes of another, but where at least three in four clients wait for
-// the same commit and the store has no clients of its own: then the others wait for that one too.
+// persistent by itself, and WAITAOF waits for that. A read shows what is visible, of this client
+// and of others, and a power cut may still take it: as Redis's appendfsync everysec. `persistent`:
+// what is told of the store, be it the reply to a write or to a read, leaves when every change
+// before it is persistent, whoever made it: as appendfsync always; and so does what the same client
+// asked for after it. One group commit serves all, and nothing waits where nothing is to be made
+// persistent; but where at least three in four clients wait for the same commit and the store has
+// no clients of its own, the others wait for that one, whatever they ask. Changes of native clients
+// are theirs: seen when acknowledged, as they asked for.
 //
-// A client that reads none of its replies is not read from any more, and in the end cut off; so is
-// one that sends what is no request. Half a request stops nobody.
+// A client that reads none of its replies is not read from any more, nor are more of its requests
+// run, and in the end it is cut off; so is one that sends what is no request. Half a request stops
+// nobody. Above what all connections together may keep, the one that keeps most is cut off. Without
+// a descriptor for one more client the others are served on, and the next is let in when there is
+// one again.
 #pragma once
 
 #include <sys/epoll.h>
@@ -26,10 +34,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/histogram.h"
 #include "base/result.h"
+#include "base/socket_address.h"
 #include "kv/local_store.h"
 #include "resp/command.h"
 #include "resp/connection.h"
@@ -44,22 +54,34 @@ namespace remora::resp {
 
 enum class Durability : std::uint8_t { asynchronous, persistent };
 
+// Who is at the other end of a connection, before it has said so itself.
+struct Visitor {
+  Access access = Access::none;
+  // By whom it is counted among the guests, a user or a machine; nobody: the store's own, whom no
+  // place is refused that there is.
+  std::string guest = {};
+};
+
 struct RespOptions {
   std::string host = "127.0.0.1";  // an address, of IPv4 or IPv6, not a name
   std::uint16_t port = 6379;       // 0: one that is free
   std::string password = {};       // of the user "default"; empty: none is needed
   // Instead of the password: who may do what.
   std::function<Access(std::string_view user, std::string_view password)> authenticator = {};
-  // What the peer of this socket may do before it has said who it is. Without: all, where no
-  // password is needed, else nothing. Who may do nothing, and has no way to say who it is, is
-  // turned away.
-  std::function<Access(int descriptor)> doorkeeper = {};
-  std::uint32_t most_clients = 10'000;
-  // Of one client: writes whose replies wait for their durability, beyond which it is not read from
-  // for the time being; and the bytes of a request, or of replies that it does not take, beyond
-  // which it is cut off.
+  // Who the peer of this socket is, of this address. Without: one who may do all, where no password
+  // is needed, else nothing. Who may do nothing, and has no way to say who it is, is turned away.
+  std::function<Visitor(int descriptor, const std::string& host)> doorkeeper = {};
+  // Clients at a time; of them guests, and those of one guest.
+  std::uint32_t most_clients = limits::clients;
+  std::uint32_t most_guests = UINT32_MAX;
+  std::uint32_t most_of_guest = UINT32_MAX;
+  // Of one client: replies that wait for durability, beyond which it is not read from for the time
+  // being; and the bytes of a request, or of replies that it does not take, beyond which it is cut
+  // off.
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = limits::output_bytes;
+  // What all connections may keep.
+  std::uint64_t kept_bytes = limits::kept_bytes;
   Durability durability = Durability::asynchronous;
 };
 
@@ -80,6 +102,10 @@ class Server final : public Poller, private Sleeper {
   const Counters& counters() const { return counters_; }
   // Group commits that replies have waited for.
   std::uint64_t commits() const { return commits_; }
+  // What connections keep now: requests that are not whole, replies that were not taken. And bytes
+  // of requests that were copied because they came in parts.
+  std::uint64_t kept_bytes() const { return kept_; }
+  std::uint64_t copied_bytes() const { return copied_; }
   // Of commands: from the beginning of the turn that read them until the replies of that turn had
   // been written, or were held back for their durability. Nanoseconds.
   const Histogram& latency() const { return latency_; }
@@ -93,6 +119,16 @@ class Server final : public Poller, private Sleeper {
    public:
     explicit Clock(Server& server) : server_(server) {}
     void expire() override { server_.end_waits(); }
+
+   private:
+    Server& server_;
+  };
+
+  // Lets clients in again.
+  class Doorbell final : public Timer {
+   public:
+    explicit Doorbell(Server& server) : server_(server) {}
+    void expire() override { server_.listen_again(); }
 
    private:
     Server& server_;
@@ -113,10 +149,14 @@ class Server final : public Poller, private Sleeper {
   int gather(std::uint64_t span_ns);
 
   void accept_some();
-  void add(int descriptor, std::string peer);
+  void stop_listening();
+  void listen_again();
+  void add(int descriptor, const SocketAddress& peer);
+  bool has_place_for(const std::string& guest) const;
   void reject(int descriptor, std::string_view reply);
   void close(Connection& connection);
   void bury();
+  void count_kept(Connection& connection);
 
   // server_serve.cpp: one connection.
   void serve(Connection& connection, std::uint32_t events);
@@ -124,6 +164,7 @@ class Server final : public Poller, private Sleeper {
   // Runs the requests in `bytes` and returns how many bytes they had.
   std::size_t run(Connection& connection, std::string_view bytes);
   void keep_rest(Connection& connection, std::string_view rest);
+  static std::size_t room_for(const Connection& connection, std::size_t came);
   void go_on(Connection& connection);
   bool send(Connection& connection);
   void postpone(Connection& connection);
@@ -140,7 +181,7 @@ class Server final : public Poller, private Sleeper {
   std::size_t pause_bytes() const { return std::min(limits::output_pause_bytes, client_bytes_); }
 
   // server_waits.cpp: what connections wait for.
-  bool hold(Connection& connection, std::size_t from);
+  void hold(Connection& connection, std::size_t from, bool is_joined);
   void see_to_held();
   void release_held();
   Task<void> commit();
@@ -157,9 +198,12 @@ class Server final : public Poller, private Sleeper {
   Settings settings_;
   Counters counters_;
   Histogram latency_;
-  const std::function<Access(int descriptor)> doorkeeper_;
+  const std::function<Visitor(int descriptor, const std::string& host)> doorkeeper_;
+  const std::uint32_t most_guests_;
+  const std::uint32_t most_of_guest_;
   const std::uint32_t client_operations_;
   const std::size_t client_bytes_;
+  const std::size_t most_kept_;
   Executor executor_;
   int listener_ = -1;
   int epoll_ = -1;
@@ -171,12 +215,18 @@ class Server final : public Poller, private Sleeper {
   bool others_came_ = false;  // to the end of a nap
   int others_ = -1;           // a sleep ends, too, when this is readable
   std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
+  bool is_deaf_ = false;      // nobody is let in for the time being
   std::uint64_t last_id_ = 0;
   std::unique_ptr<char[]> input_;
   Output out_;  // of the connection that is served
   Parser parser_;
+  Spares spares_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> graves_;
+  std::unordered_map<std::string, std::uint32_t> guests_;  // their connections
+  std::uint32_t guest_connections_ = 0;
+  std::size_t kept_ = 0;  // by the connections
+  std::uint64_t copied_ = 0;
   struct Postponed {
     Connection* connection = nullptr;
     Output::Aside text;
@@ -191,6 +241,7 @@ class Server final : public Poller, private Sleeper {
   kv::LocalStore::Mark released_ = 0;  // replies up to here have left
   bool making_room_ = false;
   Clock clock_{*this};
+  Doorbell doorbell_{*this};
   Flows flows_;
 };
 

@@ -6,11 +6,27 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "resp/server.h"
 
 namespace remora::resp {
+namespace {
+
+// Whether the reply to this command tells something of the store.
+bool rests_on_store(std::string_view name) {
+  const Command* const command = find_command(name);
+  return command != nullptr && (command->flags & (writes | readonly)) != 0;
+}
+
+// How long the request that has begun is at least.
+std::size_t wanted_of(const Connection& connection) {
+  return connection.parser ? connection.parser->wanted() : 0;
+}
+
+}  // namespace
 
 void Server::serve(Connection& connection, std::uint32_t events) {
   constexpr std::uint32_t ends = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
@@ -35,24 +51,24 @@ void Server::serve(Connection& connection, std::uint32_t events) {
   }
 }
 
-// What is not whole is kept with the connection, and the rest of it is read to where it belongs.
+// What is not whole is kept with the connection. A little of it is put in front of what all read
+// to; behind more, the rest is received where it belongs.
 void Server::read(Connection& connection) {
-  std::string& in = connection.in;
-  const bool is_kept = !in.empty();
-  char* to = input_.get();
-  std::size_t room = limits::read_bytes;
+  Buffer& in = connection.in;
   const std::size_t before = in.size();
-  if (is_kept) {
-    const std::size_t wanted = connection.parser.wanted();
-    room = std::clamp(wanted > before ? wanted - before : 0, limits::read_bytes,
-                      std::max(limits::read_bytes, before));
-    in.resize(before + room);
-    to = in.data() + before;
+  const bool in_place = before > limits::front_bytes;
+  std::span<char> room(input_.get() + before, limits::read_bytes - before);
+  if (in_place) {
+    if (in.room().empty()) {
+      in.reserve(room_for(connection, before));
+      copied_ += before;
+    }
+    // Not much of the request behind it, which would have to be moved.
+    const std::size_t wanted = std::max(wanted_of(connection), before);
+    room = in.room();
+    room = room.first(std::min(room.size(), std::max(wanted - before, limits::read_bytes)));
   }
-  const ssize_t got = ::recv(connection.descriptor, to, room, 0);
-  if (is_kept) {
-    in.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  }
+  const ssize_t got = ::recv(connection.descriptor, room.data(), room.size(), 0);
   if (got <= 0) {
     if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
       close(connection);
@@ -61,23 +77,31 @@ void Server::read(Connection& connection) {
     }
     return;
   }
-  if (static_cast<std::size_t>(got) == room && !tell_again(connection)) [[unlikely]] {
+  const auto count = static_cast<std::size_t>(got);
+  if (count == room.size() && !tell_again(connection)) [[unlikely]] {
     return;  // there may be more
   }
-  counters_.bytes_in += static_cast<std::uint64_t>(got);
-  if (connection.pause != Connection::Pause::none) {
-    // It hung up, or sends while it waits; what it sends is for later.
-    if (!is_kept) {
-      in.assign(to, static_cast<std::size_t>(got));
+  counters_.bytes_in += count;
+  const bool is_paused = connection.pause != Connection::Pause::none;
+  if (in_place) {
+    in.add(count);
+    if (is_paused) {
+      watch(connection);
+    } else {
+      go_on(connection);
     }
+    return;
+  }
+  if (before != 0) [[unlikely]] {
+    std::memcpy(input_.get(), in.bytes().data(), before);
+  }
+  const std::string_view bytes(input_.get(), before + count);
+  if (is_paused) {
+    // It hung up, or sends while it waits; what it sends is for later.
+    keep_rest(connection, bytes);
     watch(connection);
     return;
   }
-  if (is_kept) {
-    go_on(connection);
-    return;
-  }
-  const std::string_view bytes(to, static_cast<std::size_t>(got));
   const std::size_t done = run(connection, bytes);
   if (connection.dead) {
     return;
@@ -113,8 +137,9 @@ void Server::send_postponed() {
     if (!write_now(connection, text, sent)) {
       close(connection);
     } else if (sent < text.size()) {
-      connection.out.assign(text.substr(sent));
+      connection.out.append(text.substr(sent));
       watch(connection);
+      count_kept(connection);
     }
   }
   postponed_.clear();
@@ -125,27 +150,34 @@ void Server::send_postponed() {
 // Requests of bytes that the connection keeps.
 void Server::go_on(Connection& connection) {
   do {
-    const std::size_t done = run(connection, connection.in);
+    const std::size_t done = run(connection, connection.in.bytes());
     if (connection.dead) {
       return;
     }
-    if (done == connection.in.size() && connection.in.capacity() > limits::kept_buffer_bytes) {
-      connection.in = std::string();
-    } else if (done != 0) {
-      connection.in.erase(0, done);
-    }
+    connection.in.drop(done);
   } while (send(connection) && again_ && !is_choked(connection));
 }
 
 void Server::keep_rest(Connection& connection, std::string_view rest) {
-  if (!rest.empty()) {
-    connection.in.assign(rest);
+  if (rest.empty()) [[likely]] {
+    connection.in.drop(connection.in.size());
+    return;
   }
+  connection.in.assign(rest, room_for(connection, rest.size()));
+  copied_ += rest.size();
+}
+
+// For a request of which so much came, and all of it, where its size is known and to be believed.
+std::size_t Server::room_for(const Connection& connection, std::size_t came) {
+  if (came <= limits::front_bytes) {
+    return came;
+  }
+  return std::max(std::min(wanted_of(connection), came * limits::believed_times), 2 * came);
 }
 
 std::size_t Server::run(Connection& connection, std::string_view bytes) {
   // A request that is whole at once needs no parser of its own.
-  Parser& parser = connection.in.empty() ? parser_ : connection.parser;
+  Parser& parser = connection.parser ? *connection.parser : parser_;
   std::size_t done = 0;
   bool is_held = false;
   again_ = false;
@@ -185,18 +217,14 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
         break;
       }
       connection.full = false;
+      if (settings_.persistent && store_.persistent_now() < store_.now() &&
+          (store_.now() != before || rests_on_store(parser.args()[0]))) {
+        // No commit begins meanwhile, so that one covers all that this call runs.
+        hold(connection, from, is_held);
+        is_held = true;
+      }
       if (!out_.borrowed().empty()) {
         send_borrowed(connection);
-      }
-      if (settings_.persistent && store_.now() != before) {
-        // No commit begins meanwhile, so that one covers all of them.
-        if (is_held) {
-          connection.holds.back().mark = store_.now();
-          ++connection.holds.back().writes;
-          ++connection.held;
-        } else {
-          is_held = hold(connection, from);
-        }
       }
       if (outcome == Done::waits) {
         done += parser.size();
@@ -208,11 +236,11 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
   }
   if (&parser == &parser_) {
     if (parser_.is_inside()) {
-      connection.parser = parser_;  // it goes on with the bytes that are kept
-    } else {
-      connection.parser.reset();
+      connection.parser = std::make_unique<Parser>(parser_);  // with the bytes that are kept
     }
     parser_.reset();
+  } else if (!parser.is_inside()) {
+    connection.parser.reset();
   }
   if (out_.overflown()) {
     out_.forgive();
@@ -272,24 +300,18 @@ bool Server::send(Connection& connection) {
     std::size_t sent = 0;
     alive = write_now(connection, out_.text(), sent);
     if (sent < out_.size()) {
-      connection.out.assign(out_.text().substr(sent));
+      connection.out.append(out_.text().substr(sent));
     }
   } else {
     connection.out.append(out_.text());
-    const std::string_view text = std::string_view(connection.out).substr(0, connection.sendable());
+    const std::string_view text = connection.out.bytes().substr(0, connection.sendable());
     alive = write_now(connection, text, connection.sent);
-    if (connection.sent == connection.out.size()) {
+    const std::size_t size = connection.out.size();
+    // What stays is moved: not before it is the smaller part.
+    if (connection.sent == size ||
+        (connection.sent > limits::output_pause_bytes && connection.sent >= size / 2)) {
       connection.gone += connection.sent;
-      connection.sent = 0;
-      if (connection.out.capacity() > limits::kept_buffer_bytes) {
-        connection.out = std::string();
-      } else {
-        connection.out.clear();
-      }
-    } else if (connection.sent > limits::output_pause_bytes) {
-      connection.gone += connection.sent;
-      connection.out.erase(0, connection.sent);
-      connection.sent = 0;
+      connection.out.drop(std::exchange(connection.sent, 0));
     }
   }
   out_.clear();

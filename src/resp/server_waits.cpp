@@ -11,17 +11,21 @@ using Pause = Connection::Pause;
 
 // --- Replies that wait for their writes ---
 
-// From this byte of the replies on, nothing leaves before the last change is persistent.
-bool Server::hold(Connection& connection, std::size_t from) {
-  if (store_.persistent_now() >= store_.now()) {
-    return false;
+// From this byte of the replies on, nothing leaves before the last change is persistent;
+// `is_joined`: nor what was held last.
+void Server::hold(Connection& connection, std::size_t from, bool is_joined) {
+  std::vector<Connection::Hold>& holds = connection.holds;
+  const kv::LocalStore::Mark mark = store_.now();
+  ++connection.held;
+  if (is_joined || (!holds.empty() && holds.back().mark == mark)) {
+    holds.back().mark = mark;
+    ++holds.back().replies;
+    return;
   }
-  if (connection.holds.empty()) {
+  if (holds.empty()) {
     holding_.push_back(&connection);
   }
-  connection.holds.push_back({connection.gone + connection.out.size() + from, store_.now()});
-  ++connection.held;
-  return true;
+  holds.push_back({connection.gone + connection.out.size() + from, mark});
 }
 
 void Server::see_to_held() {
@@ -38,12 +42,15 @@ void Server::release_held() {
   const kv::LocalStore::Mark persistent = store_.persistent_now();
   released_ = persistent;
   for (Connection* connection : std::exchange(holding_, {})) {
+    if (connection->dead) {
+      continue;  // what others keep was too much
+    }
     std::vector<Connection::Hold>& holds = connection->holds;
     const auto first = std::ranges::find_if(
         holds, [&](const Connection::Hold& hold) { return hold.mark > persistent; });
     const bool some_go = first != holds.begin();
     for (auto hold = holds.begin(); hold != first; ++hold) {
-      connection->held -= hold->writes;
+      connection->held -= hold->replies;
     }
     holds.erase(holds.begin(), first);
     if (!holds.empty()) {
@@ -53,6 +60,7 @@ void Server::release_held() {
         connection->pause == Pause::none) {
       go_on(*connection);
     }
+    count_kept(*connection);
   }
 }
 
@@ -99,9 +107,12 @@ Task<void> Server::make_room() {
     co_await runtime_.yield();  // a connection may be in the middle of its requests
     const bool is_full = !(co_await store_.room()).ok();
     for (Connection* connection : std::exchange(roomless_, {})) {
-      connection->pause = Pause::none;
-      connection->full = is_full;
-      go_on(*connection);
+      if (!connection->dead) {
+        connection->pause = Pause::none;
+        connection->full = is_full;
+        go_on(*connection);
+        count_kept(*connection);
+      }
     }
     bury();
   }
@@ -113,9 +124,11 @@ Task<void> Server::make_room() {
 void Server::wait_for_persistence(Connection& connection) {
   connection.pause = Pause::persistence;
   connection.wait = executor_.wait();
-  connection.wait_end_ns = connection.wait.timeout_ms == 0
+  constexpr std::uint64_t ms_ns = 1'000'000;
+  const std::uint64_t timeout_ms = connection.wait.timeout_ms;
+  connection.wait_end_ns = timeout_ms == 0 || timeout_ms > never_ns / ms_ns
                                ? never_ns
-                               : runtime_.after(connection.wait.timeout_ms * 1'000'000);
+                               : runtime_.after(timeout_ms * ms_ns);
   waiting_.push_back(&connection);
   if (connection.wait.local != 0) {
     flows_.keep(make_persistent(connection.wait.mark));
@@ -140,6 +153,9 @@ std::uint64_t Server::next_end_ns() const {
 void Server::end_waits() {
   const std::uint64_t now_ns = runtime_.now_ns();
   for (Connection* connection : std::vector<Connection*>(waiting_)) {
+    if (connection->dead) {
+      continue;
+    }
     const bool is_persistent = store_.persistent_now() >= connection->wait.mark;
     const bool is_served =
         (connection->wait.local == 0 || is_persistent) && connection->wait.replicas == 0;
@@ -163,6 +179,7 @@ void Server::answer_wait(Connection& connection, bool is_persistent) {
   if (!connection.in.empty()) {
     go_on(connection);
   }
+  count_kept(connection);
 }
 
 }  // namespace remora::resp

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +48,12 @@ struct AccessRules {
   // Whether anybody but the server's own user may come.
   bool for_others() const { return others != Role::none || !users.empty() || !tokens.empty(); }
 };
+
+// Of so many places, those that clients of other users may take. The rest only the server's own
+// user gets: whatever others do, it can still look and stop.
+constexpr std::uint32_t places_for_others(std::uint32_t places) {
+  return places < 2 ? places : places - std::max(1u, places / 8);
+}
 
 // The role of a client. Fails with permission_denied when it has none, or its token is no token.
 Result<Role> role_of(const AccessRules& rules, uid_t uid, uid_t server_uid, std::string_view token);

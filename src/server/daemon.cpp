@@ -1,8 +1,10 @@
 #include "server/daemon.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -21,6 +23,11 @@ constexpr std::uint64_t settle_most_ns = 30'000'000'000;
 constexpr std::uint64_t settle_look_ns = 1'000'000;
 constexpr std::uint64_t answer_patience_ns = 1'000'000'000;
 
+// Open files: of a native client its socket, its process, and one more while it comes; of the store
+// its pool, its listeners, metrics, and what is needed for a moment.
+constexpr std::uint64_t files_per_client = 3;
+constexpr std::uint64_t files_of_store = 64;
+
 constexpr const char* automatic_resp = "127.0.0.1:6380";
 // A client of which the kernel does not tell the user.
 constexpr uid_t nobody = static_cast<uid_t>(-1);
@@ -30,6 +37,31 @@ constexpr std::uint64_t value_patience_ns = 1'000'000'000;
 constexpr std::uint64_t client_patience_ns = 3'000'000'000;
 // A value may come by a slow network.
 constexpr std::uint64_t far_value_patience_ns = 5'000'000'000;
+
+// As many open files as the system grants this process, and how many that are.
+std::uint64_t raise_open_files() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return files_of_store;
+  }
+  const rlimit most = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  return ::setrlimit(RLIMIT_NOFILE, &most) == 0 ? most.rlim_cur : limit.rlim_cur;
+}
+
+// Redis clients take the open files that native ones and the store itself leave; where there are
+// few, half of them.
+std::uint32_t redis_places(const Settings& settings, std::uint64_t open_files) {
+  const std::uint64_t others = files_of_store + files_per_client * settings.most_clients;
+  const std::uint64_t left = open_files - std::min(others, open_files / 2);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(settings.resp_clients, left));
+}
+
+// Of these places those that one user gets: the same share as of native clients.
+std::uint32_t share_of_user(const Settings& settings, std::uint32_t places) {
+  const std::uint64_t share =
+      std::uint64_t{places} * settings.access.clients_per_user / settings.most_clients;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, 1, UINT32_MAX));
+}
 
 Status make_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -67,6 +99,7 @@ std::string acknowledged_means(const kv::Engine& engine, const Strategy& medium)
 Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
                                              const std::string& version) {
   std::unique_ptr<Daemon> daemon(new Daemon(runtime, settings));
+  daemon->open_files_ = raise_open_files();
   REMORA_TRY(daemon->open_host(version));
   REMORA_TRY(daemon->open_metrics());
   REMORA_TRY(daemon->open_resp());
@@ -161,9 +194,18 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   options.durability = settings_.resp_durability;
   options.client_operations = settings_.client_operations;
   options.client_bytes = settings_.client_bytes;
-  options.doorkeeper = [this](int descriptor) {
+  options.most_clients = redis_places(settings_, open_files_);
+  options.most_guests = places_for_others(options.most_clients);
+  options.most_of_guest = share_of_user(settings_, options.most_clients);
+  options.doorkeeper = [this](int descriptor, const std::string& host) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
-    return access_of(role_of(settings_.access, uid.value_or(nobody), ::geteuid(), ""));
+    const uid_t own = ::geteuid();
+    resp::Visitor visitor;
+    visitor.access = access_of(role_of(settings_.access, uid.value_or(nobody), own, ""));
+    if (uid != own) {
+      visitor.guest = uid ? fmt::format("user {}", *uid) : "clients of " + host;
+    }
+    return visitor;
   };
   if (!settings_.access.tokens.empty()) {
     options.authenticator = [this](std::string_view, std::string_view token) {

@@ -1,6 +1,6 @@
 // Daemon: the server as a person starts it: a StoreHost made from Settings, with what belongs
-// around it. It prepares the folder of the pool, refuses what cannot work with a message that says
-// what to do, and ends in order.
+// around it. It raises the process's limit of open files as far as it may, prepares the folder of
+// the pool, refuses what cannot work with a message that says what to do, and ends in order.
 //
 // One thread, the loop's. The loop outlives it.
 #pragma once
@@ -47,6 +47,7 @@ class Daemon {
 
   Runtime& runtime_;
   const Settings settings_;
+  std::uint64_t open_files_ = 0;  // that it may have
   // Members are destroyed from the last to the first.
   std::unique_ptr<StoreHost> host_;
   LocalPeer local_peer_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -186,6 +187,31 @@ TEST_F(DaemonTest, gives_redis_clients_the_role_of_their_token) {
   EXPECT_EQ(ask(client, "GET key"), "$-1\r\n");
   EXPECT_EQ(ask(client, "AUTH any \"a token for writing\""), "+OK\r\n");
   EXPECT_EQ(ask(client, "SET key value"), "+OK\r\n");
+}
+
+TEST_F(DaemonTest, counts_redis_clients_by_user_where_others_are_admitted) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be another user";
+  }
+  settings_.access.others = Role::read;
+  settings_.most_clients = 4;
+  settings_.access.clients_per_user = 1;
+  settings_.resp_clients = 8;
+  const auto daemon = opened();
+  constexpr uid_t other = 65534;
+  const auto come = [&](uid_t user) {
+    (void)::setfsuid(user);
+    const int client = redis_client(*daemon);
+    (void)::setfsuid(::geteuid());
+    return client;
+  };
+  EXPECT_EQ(ask(come(other), "GET key"), "$-1\r\n");
+  EXPECT_EQ(ask(come(other), "GET key"), "$-1\r\n");
+  EXPECT_EQ(ask(come(other), "GET key"), "-ERR max number of clients reached for user 65534\r\n");
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(ask(come(::geteuid()), "GET key"), "$-1\r\n");
+  }
+  EXPECT_EQ(ask(come(::geteuid()), "GET key"), "-ERR max number of clients reached\r\n");
 }
 
 TEST_F(DaemonTest, does_without_redis_clients_where_the_automatic_port_is_taken) {

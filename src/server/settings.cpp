@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t settings_bytes_max = 1 << 20;
 constexpr std::uint64_t client_bytes_min = 64 << 10;
+constexpr std::uint32_t resp_clients_max = 1'000'000;
 
 Status wrong_setting(std::string_view key, std::string_view what) {
   return Status(Code::invalid_argument, fmt::format("{}: {}", key, what));
@@ -169,6 +170,8 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     }
     settings.resp_durability =
         value == "persistent" ? resp::Durability::persistent : resp::Durability::asynchronous;
+  } else if (key == "resp_clients") {
+    return assign(settings.resp_clients, read_count(value, 1, resp_clients_max), key);
   } else if (key == "metrics") {
     return assign_address(settings.metrics, value, key);
   } else if (key == "listen") {
@@ -195,8 +198,9 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
   } else {
     return wrong_setting(
         key,
-        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
-        "listen, fabric, clients, client_operations, client_bytes and threads");
+        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, "
+        "resp_clients, metrics, listen, fabric, clients, client_operations, client_bytes and "
+        "threads");
   }
   return {};
 }

@@ -12,12 +12,14 @@
 //   ADDRESS:PORT;
 //                                  # "auto": 127.0.0.1:6380 where that can be had; "" for none
 //   resp_durability = "asynchronous"  # of their writes, or "persistent"
+//   resp_clients = 10000           # Redis clients at a time; fewer where the limit of open files
+//                                  # (ulimit -Hn) has no room for them beside native clients
 //   metrics = "127.0.0.1:9464"     # "" for none
 //   listen = "192.0.2.7:4791"      # other machines, by RoCE and with a token, beside the socket;
 //                                  # TCP and UDP; "" for none
 //   fabric = "auto"                # or "verbs", "verbs:DEVICE": clients reach the store through
 //                                  # this RDMA device; the socket or `listen` let them in
-//   clients = 64                   # at a time
+//   clients = 64                   # native ones, at a time
 //   client_operations = 8192       # of one client, in flight: values that it was granted space
 //                                  # for and that are not yet persistent, replies that wait for
 //                                  that
@@ -27,7 +29,9 @@
 //
 //   [access]                       # see access.h
 //   others = "read"                # users that are not named below
-//   clients_per_user = 16          # at a time, of each user but the server's own
+//   clients_per_user = 16          # at a time, of each user but the server's own; of Redis clients
+//                                  # the same share of theirs (16 of 64: a quarter), where those
+//                                  # of another machine are one user
 //   [access.users]                 # by name or number
 //   alice = "write"
 //   [access.tokens]                # 16 to 108 letters; the file must not be readable by others
@@ -56,6 +60,7 @@ struct Settings {
   std::string socket = {};  // empty: beside the pool
   std::string resp = "auto";
   resp::Durability resp_durability = resp::Durability::asynchronous;
+  std::uint32_t resp_clients = resp::limits::clients;
   std::string metrics = {};  // HOST:PORT; empty: none
   std::string listen = {};   // HOST:PORT; empty: the socket alone
   std::string fabric = "auto";

@@ -29,7 +29,7 @@ TEST(Settings, have_defaults_that_need_no_file) {
 TEST(Settings, are_read_from_text) {
   const Result<Settings> settings = parse_settings(
       "pool = \"/pm/store\"\nsize = \"2G\"\nmedia = \"dax\"\nengine = \"saw\"\n"
-      "metrics = \"127.0.0.1:9464\"\nclients = 7\n"
+      "metrics = \"127.0.0.1:9464\"\nclients = 7\nresp_clients = 70\n"
       "[access]\nothers = \"read\"\nclients_per_user = 3\n"
       "[access.users]\n1234 = \"write\"\nroot = \"admin\"\n"
       "[access.tokens]\n\"0123456789abcdef\" = \"read\"\n");
@@ -39,6 +39,7 @@ TEST(Settings, are_read_from_text) {
   EXPECT_EQ(settings->media, Media::dax);
   EXPECT_EQ(settings->engine, "saw");
   EXPECT_EQ(settings->most_clients, 7u);
+  EXPECT_EQ(settings->resp_clients, 70u);
   EXPECT_EQ(socket_of(*settings), "/pm/store.sock");
   EXPECT_EQ(settings->access.others, Role::read);
   EXPECT_EQ(settings->access.clients_per_user, 3u);
@@ -53,6 +54,7 @@ TEST(Settings, refuse_with_line_and_key) {
   EXPECT_THAT(refusal_of("colour = 1"), HasSubstr("line 1: colour: unknown; there are pool"));
   EXPECT_THAT(refusal_of("clients = 0"), HasSubstr("line 1: clients: '0' will not do"));
   EXPECT_THAT(refusal_of("clients = 100000"), HasSubstr("from 1 to"));
+  EXPECT_THAT(refusal_of("resp_clients = 0"), HasSubstr("line 1: resp_clients: '0' will not do"));
   EXPECT_THAT(refusal_of("media = \"tape\""), HasSubstr("line 1: media: "));
   EXPECT_THAT(refusal_of("engine = \"steam\""), HasSubstr("line 1: engine: "));
   EXPECT_THAT(refusal_of("metrics = \"here\""), HasSubstr("no place to listen"));

@@ -15,11 +15,6 @@
 namespace remora::server {
 namespace {
 
-// Places that only the server's own user gets: whatever others do, it can still look and stop.
-constexpr std::uint32_t kept_places(std::uint32_t places) {
-  return places < 2 ? 0 : std::max(1u, places / 8);
-}
-
 // Nobody waits longer than this for the pages of a store in memory; the rest are found by the puts
 // that come to them first, for half as much again as a small one costs.
 constexpr std::chrono::milliseconds longest_touch{500};
@@ -172,8 +167,8 @@ Status StoreHost::admit(const HostPeer& peer) {
   const auto same_user = [&](const auto& guest) { return guest.second.uid == uid; };
   const auto other_user = [&](const auto& guest) { return guest.second.uid != own_uid_; };
   const std::uint32_t most = options_.access.clients_per_user;
-  const std::uint32_t places = options_.server.most_clients;
-  if (std::ranges::count_if(guests_, other_user) >= places - kept_places(places)) {
+  const std::uint32_t places = places_for_others(options_.server.most_clients);
+  if (std::ranges::count_if(guests_, other_user) >= places) {
     return Status(Code::no_space,
                   "the store has as many clients of other users as it takes; try "
                   "again later");

@@ -1,0 +1,354 @@
+// The server on a store whose persistence the test decides, with clients on the same loop.
+#include "resp/server.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/socket_address.h"
+#include "resp/memory_store.h"
+#include "runtime/poll_loop.h"
+
+namespace remora::resp {
+namespace {
+
+constexpr std::uint64_t moment_ns = 20'000'000;
+
+// A client that never blocks; its server's loop runs while it waits.
+class Guest {
+ public:
+  Guest(PollLoop& loop, std::uint16_t port)
+      : loop_(loop), descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const SocketAddress address = *SocketAddress::of("127.0.0.1", port);
+    EXPECT_EQ(::connect(descriptor_, address.plain(), address.size_bytes), 0);
+  }
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+  ~Guest() { leave(); }
+
+  void leave() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+    descriptor_ = -1;
+  }
+  void send(const std::string& bytes) {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      const ssize_t count = ::send(descriptor_, bytes.data() + sent, bytes.size() - sent,
+                                   MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (count < 0 && errno != EAGAIN) {
+        return;
+      }
+      sent += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+      (void)loop_.run_for(100'000);
+    }
+  }
+  // All that has come after a moment.
+  std::string came(std::uint64_t span_ns = moment_ns) {
+    (void)loop_.run_for(span_ns);
+    std::string all;
+    std::array<char, 4096> bytes;
+    ssize_t count = 0;
+    while ((count = ::recv(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT)) > 0) {
+      all.append(bytes.data(), static_cast<std::size_t>(count));
+    }
+    return count == 0 ? all + "closed" : all;
+  }
+  // What comes first.
+  std::string reply() {
+    std::string all;
+    for (int looks = 0; all.empty() && looks < 100'000; ++looks) {
+      all = came(100'000);
+    }
+    return all;
+  }
+  std::string ask(const std::string& line) {
+    send(line + "\r\n");
+    return reply();
+  }
+
+ private:
+  PollLoop& loop_;
+  int descriptor_;
+};
+
+class RespServerTest : public testing::Test {
+ protected:
+  void serve(RespOptions options = {}) {
+    options.port = 0;
+    server_ = Server::open(loop_, store_, options).value();
+    (void)loop_.run_for(1'000'000);
+  }
+  std::unique_ptr<Guest> guest() { return std::make_unique<Guest>(loop_, server_->port()); }
+  static std::string bulk(const std::string& text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
+  }
+  static std::string set(const std::string& key, const std::string& value) {
+    return "*3\r\n" + bulk("SET") + bulk(key) + bulk(value);
+  }
+
+  PollLoop loop_;
+  MemoryStore store_{loop_};
+  std::unique_ptr<Server> server_;
+};
+
+// --- Durability ---
+
+TEST_F(RespServerTest, tells_nobody_of_what_a_power_cut_may_still_take) {
+  serve({.durability = Durability::persistent});
+  const auto writer = guest();
+  const auto reader = guest();
+  const auto rival = guest();
+  const auto large = guest();
+  const auto other = guest();
+  store_.automatic = false;
+  const std::string value(limits::gather_bytes + 1, 'v');
+  writer->send(set("key", value));
+  EXPECT_EQ(writer->came(), "");
+  large->send("GET key\r\n");  // would leave from the pool
+  reader->send("PING\r\nSTRLEN key\r\nPING\r\n");
+  rival->send("SETNX key other\r\n");
+  EXPECT_EQ(large->came(), "");
+  EXPECT_EQ(reader->came(), "+PONG\r\n");
+  EXPECT_EQ(rival->came(), "");
+  EXPECT_EQ(other->ask("PING"), "+PONG\r\n");  // tells nothing of the store
+  store_.persist();
+  EXPECT_EQ(writer->reply(), "+OK\r\n");
+  EXPECT_EQ(reader->reply(), ":" + std::to_string(value.size()) + "\r\n+PONG\r\n");
+  EXPECT_EQ(rival->reply(), ":0\r\n");
+  EXPECT_EQ(large->came(), bulk(value));
+  // Where all is persistent nothing waits for a commit.
+  const std::uint64_t commits = server_->commits();
+  EXPECT_EQ(reader->ask("STRLEN key"), ":" + std::to_string(value.size()) + "\r\n");
+  EXPECT_EQ(server_->commits(), commits);
+}
+
+TEST_F(RespServerTest, holds_a_later_read_for_a_later_write) {
+  serve({.durability = Durability::persistent});
+  const auto writer = guest();
+  const auto reader = guest();
+  store_.automatic = false;
+  writer->send("SET key 1\r\n");
+  reader->send("GET key\r\n");
+  EXPECT_EQ(reader->came(), "");
+  const kv::LocalStore::Mark first = store_.now();
+  writer->send("SET key 2\r\n");
+  reader->send("GET key\r\n");
+  EXPECT_EQ(reader->came(), "");
+  store_.persist(first);
+  EXPECT_EQ(reader->came(), bulk("1"));
+  EXPECT_EQ(writer->came(), "+OK\r\n");
+  store_.persist();
+  EXPECT_EQ(reader->came(), bulk("2"));
+  EXPECT_EQ(writer->came(), "+OK\r\n");
+}
+
+TEST_F(RespServerTest, shows_what_is_visible_where_nobody_asked_for_more) {
+  serve();
+  const auto writer = guest();
+  const auto reader = guest();
+  store_.automatic = false;
+  EXPECT_EQ(writer->ask("SET key value"), "+OK\r\n");
+  EXPECT_EQ(reader->ask("GET key"), "$5\r\nvalue\r\n");
+}
+
+TEST_F(RespServerTest, waits_as_long_as_it_is_told_however_long) {
+  serve();
+  const auto client = guest();
+  for (const char* timeout : {"18446744073710", "9223372036854", "9000000000000000000"}) {
+    const auto waiting = guest();
+    waiting->send(std::string("WAITAOF 0 1 ") + timeout + "\r\n");
+    EXPECT_EQ(waiting->came(), "") << timeout;
+  }
+  EXPECT_EQ(client->ask("WAITAOF 0 1 9223372036854775807"), "-ERR timeout is out of range\r\n");
+  EXPECT_EQ(client->ask("WAITAOF 0 1 9223372036854775808"),
+            "-ERR timeout is not an integer or out of range\r\n");
+  EXPECT_EQ(client->ask("WAITAOF 0 1 -1"), "-ERR timeout is negative\r\n");
+  EXPECT_EQ(client->ask("WAITAOF 0 1 1"), "*2\r\n:1\r\n:0\r\n");
+}
+
+// --- Memory ---
+
+TEST_F(RespServerTest, half_a_request_costs_as_much_as_came_of_it) {
+  serve();
+  std::vector<std::unique_ptr<Guest>> guests;
+  for (int i = 0; i < 100; ++i) {
+    guests.push_back(guest());
+    guests.back()->send("*3\r\n$");
+    guests.back()->send("3\r\nSET\r\n$1\r\nk\r\n$16777216\r\nv");
+  }
+  EXPECT_LT(server_->kept_bytes(), guests.size() * 512);
+  EXPECT_EQ(guests[0]->came(), "");
+  const auto client = guest();
+  client->send("*2\r\n$3\r\nGE");
+  client->send("T\r\n$4\r\nn");
+  client->send("one\r\n");
+  EXPECT_EQ(client->reply(), "$-1\r\n");
+  guests.clear();
+  (void)loop_.run_for(moment_ns);
+  EXPECT_LT(server_->kept_bytes(), 512u);
+}
+
+TEST_F(RespServerTest, receives_a_large_value_where_it_stays) {
+  serve();
+  const auto client = guest();
+  const std::string value(1 << 20, 'v');
+  const std::string request = set("key", value);
+  for (const std::size_t part : {request.size(), std::size_t{100'000}, std::size_t{10'000}}) {
+    const std::uint64_t before = server_->copied_bytes();
+    for (std::size_t at = 0; at < request.size(); at += part) {
+      client->send(request.substr(at, part));
+    }
+    EXPECT_EQ(client->reply(), "+OK\r\n");
+    // What the first reads found of it.
+    EXPECT_LE(server_->copied_bytes() - before, limits::read_bytes + 2 * limits::front_bytes);
+    EXPECT_EQ(store_.get(as_bytes("key"))->value.size(), value.size());
+  }
+  EXPECT_LT(server_->kept_bytes(), 512u);
+}
+
+TEST_F(RespServerTest, does_not_run_what_a_client_asks_for_who_takes_nothing) {
+  serve();
+  const auto client = guest();
+  const std::string value(200'000, 'v');
+  client->send(set("key", value));
+  EXPECT_EQ(client->reply(), "+OK\r\n");
+  const std::uint64_t before = server_->counters().commands;
+  std::string gets;
+  constexpr std::uint64_t count = 500;  // 100 MB: more than the sockets take
+  for (std::uint64_t i = 0; i < count; ++i) {
+    gets += "GET key\r\n";
+  }
+  client->send(gets);
+  (void)loop_.run_for(moment_ns);
+  EXPECT_LT(server_->counters().commands - before, count);
+  EXPECT_LT(server_->kept_bytes(), 2 * limits::output_pause_bytes + 2 * value.size());
+  std::size_t taken = 0;
+  for (int looks = 0; looks < 10'000 && taken < count * bulk(value).size(); ++looks) {
+    taken += client->came(1'000).size();
+  }
+  EXPECT_EQ(taken, count * bulk(value).size());
+  EXPECT_LT(server_->kept_bytes(), 4096u);
+}
+
+TEST_F(RespServerTest, cuts_off_who_keeps_most_when_all_keep_too_much) {
+  constexpr std::uint64_t most = 6 << 20;
+  serve({.kept_bytes = most});
+  const auto client = guest();
+  client->send(set("key", std::string(1 << 20, 'v')));
+  EXPECT_EQ(client->reply(), "+OK\r\n");
+  client->send("*2\r\n$3\r\nGE");  // keeps little
+  std::string gets;
+  for (int i = 0; i < 20; ++i) {
+    gets += "GET key\r\n";
+  }
+  std::vector<std::unique_ptr<Guest>> idlers;
+  for (int i = 0; i < 8; ++i) {
+    idlers.push_back(guest());
+    idlers.back()->send(gets);
+    (void)loop_.run_for(1'000'000);
+    EXPECT_LE(server_->kept_bytes(), most);
+  }
+  EXPECT_LT(server_->counters().clients, 1 + idlers.size());
+  // So do values that do not come.
+  const std::string begun = set("key", std::string(16 << 20, 'v')).substr(0, 40'000);
+  for (int i = 0; i < 20; ++i) {
+    idlers.push_back(guest());
+    idlers.back()->send(begun);
+    EXPECT_LE(server_->kept_bytes(), most);
+  }
+  client->send("T\r\n$4\r\nnone\r\n");
+  EXPECT_EQ(client->reply(), "$-1\r\n");
+}
+
+// --- Who comes ---
+
+TEST_F(RespServerTest, one_guest_does_not_take_all_places) {
+  std::string next = "user 1";
+  RespOptions options = {.most_clients = 6, .most_guests = 5, .most_of_guest = 2};
+  options.doorkeeper = [&](int, const std::string&) { return Visitor{Access::write, next}; };
+  serve(options);
+  std::vector<std::unique_ptr<Guest>> guests;
+  const auto come = [&](const std::string& who) {
+    next = who;
+    guests.push_back(guest());
+    return guests.back()->ask("PING");
+  };
+  const std::string pong = "+PONG\r\n";
+  const auto refusal = [](const std::string& who) {
+    return "-ERR max number of clients reached for " + who + "\r\n";
+  };
+  EXPECT_EQ(come("user 1"), pong);
+  EXPECT_EQ(come("user 1"), pong);
+  EXPECT_EQ(come("user 1").substr(0, refusal("user 1").size()), refusal("user 1"));
+  EXPECT_EQ(come("user 2"), pong);
+  EXPECT_EQ(come("user 2"), pong);
+  EXPECT_EQ(come("user 3"), pong);
+  EXPECT_EQ(come("user 4").substr(0, refusal("user 4").size()), refusal("user 4"));
+  EXPECT_EQ(come(""), pong);  // the store's own
+  guests.front()->leave();
+  (void)loop_.run_for(moment_ns);
+  EXPECT_EQ(come("user 1"), pong);
+}
+
+// Nothing more can be opened by this process while it lives.
+class NoMoreFiles {
+ public:
+  NoMoreFiles() {
+    (void)::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(0);
+    ::close(next);
+    const rlimit none = {.rlim_cur = static_cast<rlim_t>(next), .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  NoMoreFiles(const NoMoreFiles&) = delete;
+  NoMoreFiles& operator=(const NoMoreFiles&) = delete;
+  ~NoMoreFiles() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST_F(RespServerTest, sleeps_while_it_cannot_let_anybody_in) {
+  serve();
+  const auto old = guest();
+  EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  const auto first = guest();
+  const auto second = guest();
+  first->leave();  // before it was let in
+  {
+    const auto third = guest();
+    const NoMoreFiles none;
+    (void)loop_.run_for(moment_ns);
+    const std::uint64_t parks = loop_.parks();
+    (void)loop_.run_for(5 * moment_ns);
+    EXPECT_LT(loop_.parks() - parks, 50u);
+    EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  }
+  EXPECT_EQ(second->ask("PING"), "+PONG\r\n");
+}
+
+TEST_F(RespServerTest, lets_the_next_in_when_a_client_goes) {
+  serve();
+  auto old = guest();
+  EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  const auto next = guest();
+  const NoMoreFiles none;
+  EXPECT_EQ(next->came(), "");
+  next->send("PING\r\n");
+  EXPECT_EQ(next->came(), "");
+  old.reset();  // its descriptor and the server's
+  EXPECT_EQ(next->reply(), "+PONG\r\n");
+}
+
+}  // namespace
+}  // namespace remora::resp
