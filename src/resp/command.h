@@ -32,7 +32,7 @@ struct Session {
   std::string peer = {};  // its address, for people
   std::uint64_t came_ms = 0;
   kv::LocalStore::Mark mark = 0;  // of its last change
-  std::size_t progress = 0;       // keys that a command which waits for room has seen to
+  std::size_t progress = 0;       // keys that a command which waits for room has seen to; else 0
 };
 
 // A client that waits for its changes to be persistent (WAITAOF).
@@ -187,3 +187,6 @@ std::optional<std::int64_t> expiry_of(Call& call, std::string_view text, TimeUni
                                       TimeBase base);
 
 }  // namespace remora::resp
+// All changes, or none where there is no room for all; those that the session's progress says are
+// made already are not made again. The keys are as they are stored.
+std::optional<Done> write_all(Call& call, std::span<const kv::LocalStore::Write> writes);

@@ -190,3 +190,52 @@ TEST_F(CommandsTest, every_command_has_its_place_in_the_table) {
 
 }  // namespace
 }  // namespace remora::resp
+TEST_F(CommandsTest, several_keys_are_set_together_or_not_at_all) {
+  EXPECT_EQ(ask("SET a old"), "+OK|");
+  const std::string key(1025, 'k');
+  EXPECT_EQ(ask("MSET a new " + key + " v").substr(0, 5), "-ERR ");
+  EXPECT_EQ(ask("MSETNX b new " + key + " v").substr(0, 5), "-ERR ");
+  EXPECT_EQ(ask("RENAME a " + key).substr(0, 5), "-ERR ");
+  EXPECT_EQ(ask("MGET a b"), "*2|$3|old|$-1|");
+}
+
+TEST_F(CommandsTest, a_copy_that_was_made_is_not_taken_for_another_key) {
+  for (const std::string command : {"RENAME", "RENAMENX"}) {
+    EXPECT_EQ(ask("MSET from value other x"), "+OK|");
+    store_.del_refusals = 1;
+    EXPECT_EQ(ask(command + " from to"), "");
+    EXPECT_EQ(done_, Done::no_room);
+    EXPECT_EQ(ask(command + " from to"), command == "RENAME" ? "+OK|" : ":1|");
+    EXPECT_EQ(ask("MGET from to"), "*2|$-1|$5|value|");
+    EXPECT_EQ(ask("RENAMENX other to"), ":0|");
+    EXPECT_EQ(ask("DEL to"), ":1|");
+  }
+}
+
+TEST_F(CommandsTest, a_failure_takes_the_place_of_the_value) {
+  EXPECT_EQ(ask("MSET a 1 b 2"), "+OK|");
+  store_.del_refusals = 1;
+  EXPECT_EQ(ask("GETDEL a"), "");
+  EXPECT_EQ(done_, Done::no_room);
+  store_.failing_key = "a";
+  EXPECT_EQ(ask("GETDEL a"), "-ERR the store failed: broken|");
+  EXPECT_EQ(ask("GETEX a EXAT 1"), "-ERR the store failed: broken|");
+  store_.failing_key.clear();
+  EXPECT_EQ(ask("GETDEL a"), "$1|1|");
+  full_ = true;
+  for (const char* request : {"SET b 3 GET", "GETSET b 3", "GETEX b EX 10"}) {
+    store_.refusals = 1;
+    EXPECT_EQ(ask(request).substr(0, 5), "-OOM ") << request;
+    EXPECT_EQ(ask("GET b"), "$1|2|");
+  }
+}
+
+TEST_F(CommandsTest, what_failed_leaves_nothing_behind_for_the_next_command) {
+  EXPECT_EQ(ask("MSET a 1 b 2"), "+OK|");
+  store_.failing_key = "b";
+  EXPECT_EQ(ask("DEL a b"), "-ERR the store failed: broken|");
+  EXPECT_EQ(ask("MSET x 1 y 2"), "+OK|");
+  EXPECT_EQ(ask("MGET x y"), "*2|$1|1|$1|2|");
+  EXPECT_EQ(ask("DEL x y"), ":2|");
+}
+

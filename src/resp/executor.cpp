@@ -74,7 +74,11 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
                                     command->name));
     }
   }
-  return command->run(call);
+  const Done done = command->run(call);
+  if (done != Done::no_room) {  // else it goes on where it is
+    session.progress = 0;
+  }
+  return done;
 }
 
 // --- For commands ---
@@ -113,9 +117,9 @@ std::optional<LocalStore::Found> look_up(Call& call, std::string_view key) {
   return call.store.get(stored_key(key));
 }
 
-std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
-                        LocalStore::Expiry expires) {
-  const Result<LocalStore::Mark> mark = call.store.put(stored_key(key), value, expires);
+namespace {
+
+std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
   if (mark.ok()) [[likely]] {
     call.session.mark = *mark;
     return std::nullopt;
@@ -140,15 +144,11 @@ std::optional<Done> put(Call& call, std::string_view key, std::string_view value
 }
 
 std::optional<Done> erase(Call& call, std::string_view key) {
-  const Result<LocalStore::Mark> mark = call.store.del(stored_key(key));
-  if (mark.ok()) [[likely]] {
-    call.session.mark = *mark;
-    return std::nullopt;
-  }
-  if (mark.code() == Code::no_space && !call.full) {
-    return Done::no_room;
-  }
-  return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
+  return note(call, call.store.del(stored_key(key)));
+}
+
+std::optional<Done> write_all(Call& call, std::span<const LocalStore::Write> writes) {
+  return note(call, call.store.write_all(writes, call.session.progress));
 }
 
 void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {
@@ -164,6 +164,13 @@ void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {
 std::optional<std::int64_t> expiry_of(Call& call, std::string_view text, TimeUnit unit,
                                       TimeBase base) {
   const std::optional<std::int64_t> given = integer_of(call, text);
+}  // namespace
+
+std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
+                        LocalStore::Expiry expires) {
+  return note(call, call.store.put(stored_key(key), value, expires));
+}
+
   if (!given) {
     return std::nullopt;
   }
