@@ -239,3 +239,36 @@ TEST_F(CommandsTest, what_failed_leaves_nothing_behind_for_the_next_command) {
   EXPECT_EQ(ask("DEL x y"), ":2|");
 }
 
+TEST_F(CommandsTest, a_browser_is_sent_away) {
+  for (const char* request : {"POST / HTTP/1.1", "Host: x", "hOsT:"}) {
+    session_.closing = false;
+    EXPECT_EQ(ask(request), "") << request;
+    EXPECT_EQ(done_, Done::replied);
+    EXPECT_TRUE(session_.closing);
+  }
+  session_.closing = false;
+  EXPECT_EQ(ask("HOST x").substr(0, 20), "-ERR unknown command");
+  EXPECT_FALSE(session_.closing);
+}
+
+TEST_F(CommandsTest, waitaof_tells_what_is_persistent) {
+  EXPECT_EQ(ask("SET k v"), "+OK|");
+  EXPECT_EQ(ask("WAITAOF 1 0 0"), "*2|:1|:0|");
+  store_.automatic = false;
+  EXPECT_EQ(ask("SET k w"), "+OK|");
+  EXPECT_EQ(ask("WAITAOF 0 0 0"), "*2|:0|:0|");
+  EXPECT_EQ(ask("WAITAOF 1 0 0"), "");
+  EXPECT_EQ(done_, Done::waits);
+  EXPECT_EQ(ask("WAITAOF 2 0 0"), "-ERR value is out of range, value must between 0 and 1|");
+}
+
+TEST_F(CommandsTest, every_command_has_its_place_in_the_table) {
+  for (const Command& command : commands()) {
+    EXPECT_EQ(find_command(command.name), &command);
+  }
+  EXPECT_EQ(find_command("ge\x14"), nullptr);
+  EXPECT_EQ(find_command(""), nullptr);
+}
+
+}  // namespace
+}  // namespace remora::resp

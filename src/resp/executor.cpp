@@ -24,6 +24,11 @@ std::string_view printed(std::string_view text, std::size_t most) {
   return text.substr(0, std::min(text.find('\0'), most));
 }
 
+// A browser that was made to send its requests here; their bodies would be commands. As Redis does.
+bool is_of_http(std::string_view name) {
+  return is_word(name, "post") || is_word(name, "host:");
+}
+
 Done unknown_command(Call& call) {
   std::string shown;
   constexpr std::size_t most = 128;
@@ -60,6 +65,10 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
   const Command* const command = command_of(args[0]);
   ++counters_.commands;
   if (command == nullptr) {
+    if (is_of_http(args[0])) [[unlikely]] {
+      session.closing = true;
+      return Done::replied;  // with nothing
+    }
     return unknown_command(call);
   }
   if (!fits_arity(*command, args.size())) {

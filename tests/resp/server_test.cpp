@@ -165,6 +165,20 @@ TEST(RespServer, sets_several_keys_or_none_when_the_store_is_full) {
   }
 }
 
+TEST(RespServer, sends_browsers_away) {
+  ServedStore store;
+  for (const std::string end : {"SET evil 1\r\n", "*3\r\n$3\r\nSET\r\n$4\r\nevil\r\n$1\r\n1\r\n"}) {
+    Client browser(store.port());
+    browser.send("POST / HTTP/1.1\r\nHost: x\r\n\r\n" + end);
+    EXPECT_EQ(browser.read(), "closed");
+    Client other(store.port());
+    other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n" + end);
+    EXPECT_EQ(other.read().substr(0, 5), "-ERR ");
+    EXPECT_EQ(other.read(), "closed");
+  }
+  EXPECT_EQ(Client(store.port()).ask({"EXISTS", "evil"}), ":0\r\n");
+}
+
 TEST(RespServer, holds_replies_back_until_writes_are_persistent) {
   const TestFolder folder(REMORA_DISK_FOLDER);
   {
