@@ -2,6 +2,8 @@
 // in tests/resp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "resp/command.h"
 #include "resp/memory_store.h"
 #include "resp/parser.h"
@@ -101,6 +103,52 @@ TEST_F(CommandsTest, answers_mistakes_as_redis_does) {
             "-ERR a key has at most 1024 bytes, a value at most 16777216|");
 }
 
+TEST_F(CommandsTest, helps_where_it_says_so) {
+  for (const std::string name : {"CLIENT", "CONFIG", "COMMAND"}) {
+    EXPECT_EQ(ask(name + " NOSUCH"), "-ERR unknown subcommand 'NOSUCH'. Try " + name + " HELP.|");
+    const std::string reply = ask(name + " help");
+    ASSERT_EQ(reply[0], '*');
+    EXPECT_EQ(std::stol(reply.substr(1)), std::ranges::count(reply, '+'));
+    EXPECT_NE(reply.find("+" + name + " <subcommand> [<arg> ...]. Subcommands are:|"),
+              std::string::npos);
+    EXPECT_EQ(ask(name + " HELP x").substr(0, 31), "-ERR wrong number of arguments ");
+  }
+}
+
+TEST_F(CommandsTest, lists_clients_by_what_is_asked_for) {
+  Session other;
+  session_.id = 7;
+  other.id = 8;
+  other.name = "other";
+  executor_.each_session = [&](const std::function<void(const Session&)>& visit) {
+    visit(session_);
+    visit(other);
+  };
+  const auto lines = [&](const std::string& line) {
+    const std::string reply = ask(line);
+    EXPECT_EQ(reply[0], '$') << line;
+    return std::ranges::count(reply, '\n');
+  };
+  EXPECT_EQ(lines("CLIENT LIST"), 2);
+  EXPECT_EQ(lines("CLIENT LIST TYPE normal"), 2);
+  EXPECT_EQ(lines("CLIENT LIST TYPE pubsub"), 0);
+  EXPECT_EQ(lines("CLIENT LIST ID 8 9"), 1);
+  EXPECT_NE(ask("CLIENT LIST ID 9 8").find("name=other"), std::string::npos);
+  EXPECT_EQ(ask("CLIENT LIST FOO"), "-ERR syntax error|");
+  EXPECT_EQ(ask("CLIENT LIST TYPE foo"), "-ERR Unknown client type 'foo'|");
+  EXPECT_EQ(ask("CLIENT LIST ID x"), "-ERR Invalid client ID|");
+}
+
+TEST_F(CommandsTest, describes_commands) {
+  EXPECT_EQ(ask("COMMAND INFO get"),
+            "*1|*10|$3|get|:2|*2|+readonly|+fast|:1|:1|:1|*3|+@read|+@string|+@fast|*0|*0|*0|");
+  EXPECT_EQ(ask("COMMAND INFO nosuch"), "*1|$-1|");
+  EXPECT_EQ(ask("HELLO 3").substr(0, 1), "%");
+  EXPECT_EQ(ask("COMMAND INFO nosuch"), "*1|_|");
+  EXPECT_EQ(ask("COMMAND INFO mset"),
+            "*1|*10|$4|mset|:-3|~2|+write|+denyoom|:1|:-1|:2|~3|+@write|+@string|+@slow|*0|*0|*0|");
+}
+
 TEST_F(CommandsTest, lists_keys) {
   EXPECT_EQ(ask("MSET a1 x a2 x b1 x"), "+OK|");
   EXPECT_EQ(ask("KEYS a*"), "*2|$2|a1|$2|a2|");
@@ -169,27 +217,6 @@ TEST_F(CommandsTest, multiple_sets_go_on_where_there_was_no_room) {
   EXPECT_EQ(ask("MGET a b"), "*2|$1|1|$1|2|");
 }
 
-TEST_F(CommandsTest, waitaof_tells_what_is_persistent) {
-  EXPECT_EQ(ask("SET k v"), "+OK|");
-  EXPECT_EQ(ask("WAITAOF 1 0 0"), "*2|:1|:0|");
-  store_.automatic = false;
-  EXPECT_EQ(ask("SET k w"), "+OK|");
-  EXPECT_EQ(ask("WAITAOF 0 0 0"), "*2|:0|:0|");
-  EXPECT_EQ(ask("WAITAOF 1 0 0"), "");
-  EXPECT_EQ(done_, Done::waits);
-  EXPECT_EQ(ask("WAITAOF 2 0 0"), "-ERR value is out of range, value must between 0 and 1|");
-}
-
-TEST_F(CommandsTest, every_command_has_its_place_in_the_table) {
-  for (const Command& command : commands()) {
-    EXPECT_EQ(find_command(command.name), &command);
-  }
-  EXPECT_EQ(find_command("ge\x14"), nullptr);
-  EXPECT_EQ(find_command(""), nullptr);
-}
-
-}  // namespace
-}  // namespace remora::resp
 TEST_F(CommandsTest, several_keys_are_set_together_or_not_at_all) {
   EXPECT_EQ(ask("SET a old"), "+OK|");
   const std::string key(1025, 'k');

@@ -19,11 +19,6 @@ Executor::Executor(Runtime& runtime, LocalStore& store, const Settings& settings
 
 namespace {
 
-// As a C string is printed: up to a zero byte, and no more than so many.
-std::string_view printed(std::string_view text, std::size_t most) {
-  return text.substr(0, std::min(text.find('\0'), most));
-}
-
 // A browser that was made to send its requests here; their bodies would be commands. As Redis does.
 bool is_of_http(std::string_view name) {
   return is_word(name, "post") || is_word(name, "host:");
@@ -36,7 +31,7 @@ Done unknown_command(Call& call) {
     shown += fmt::format("'{}' ", printed(call.args[i], most - shown.size()));
   }
   return fail(call, fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                                printed(call.args[0], most), shown));
+                                printed(call.args[0]), shown));
 }
 
 }  // namespace
@@ -106,6 +101,42 @@ Done syntax_error(Call& call) {
   return fail(call, "ERR syntax error");
 }
 
+namespace {
+
+std::string upper(std::string_view lower) {
+  std::string result(lower);
+  std::ranges::transform(result, result.begin(), [](char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 0x20) : letter;
+  });
+  return result;
+}
+
+}  // namespace
+
+Done unknown_subcommand(Call& call) {
+  return fail(call, fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", printed(call.args[1]),
+                                upper(find_command(call.args[0])->name)));
+}
+
+Done help(Call& call, std::span<const std::string_view> lines) {
+  const std::string_view name = find_command(call.args[0])->name;
+  if (call.args.size() != 2) {
+    return wrong_arity(call, fmt::format("{}|help", name));
+  }
+  call.out.array(lines.size() + 3);
+  call.out.simple(fmt::format("{} <subcommand> [<arg> ...]. Subcommands are:", upper(name)));
+  for (const std::string_view line : lines) {
+    call.out.simple(line);
+  }
+  call.out.simple("HELP");
+  call.out.simple("    These lines.");
+  return Done::replied;
+}
+
+std::string_view printed(std::string_view text, std::size_t most) {
+  return text.substr(0, std::min(text.find('\0'), most));
+}
+
 bool is_word(std::string_view argument, std::string_view lower) {
   return argument.size() == lower.size() &&
          std::equal(argument.begin(), argument.end(), lower.begin(), [](char a, char b) {
@@ -146,6 +177,13 @@ std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
   }
 }
 
+}  // namespace
+
+std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
+                        LocalStore::Expiry expires) {
+  return note(call, call.store.put(stored_key(key), value, expires));
+}
+
 std::optional<Done> put(Call& call, std::string_view key, std::string_view value,
                         LocalStore::Expiry expires) {
   const ConstBytes piece = bytes_of(value);
@@ -173,13 +211,6 @@ void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {
 std::optional<std::int64_t> expiry_of(Call& call, std::string_view text, TimeUnit unit,
                                       TimeBase base) {
   const std::optional<std::int64_t> given = integer_of(call, text);
-}  // namespace
-
-std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
-                        LocalStore::Expiry expires) {
-  return note(call, call.store.put(stored_key(key), value, expires));
-}
-
   if (!given) {
     return std::nullopt;
   }
