@@ -171,7 +171,7 @@ Done hello(Call& call) {
   if (call.session.access == Access::none) {
     return fail(call,
                 "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
-                "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client "
+                "HELLO AUTH <user> <pass> option can be used to authenticate the client "
                 "and select the RESP protocol version at the same time");
   }
   if (name && !take_name(call, *name)) {

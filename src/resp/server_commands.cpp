@@ -255,7 +255,9 @@ Done config(Call& call) {
   for (Parameter& parameter : parameters(call)) {
     for (const std::string_view pattern : call.args.subspan(2)) {
       if (matches(lower(pattern), parameter.first)) {
-        found.push_back(std::move(parameter));
+        // Under the name that was asked for.
+        const bool is_name = pattern.find_first_of("[*?") == std::string_view::npos;
+        found.emplace_back(is_name ? pattern : parameter.first, std::move(parameter.second));
         break;
       }
     }
