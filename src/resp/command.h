@@ -105,6 +105,18 @@ enum Flag : std::uint32_t {
   dangerous = 8192,
 };
 
+// What becomes of a key, and of what is in it, as COMMAND INFO tells.
+enum KeyUse : std::uint8_t {
+  key_read_only = 1,
+  key_read_write = 2,
+  key_overwritten = 4,
+  key_removed = 8,
+  content_returned = 16,
+  content_updated = 32,
+  content_inserted = 64,
+  content_deleted = 128,
+};
+
 struct Command {
   std::string_view name;  // lower case
   int arity = 0;          // with the name; negative: at least
@@ -113,6 +125,8 @@ struct Command {
   int first_key = 0;
   int last_key = 0;
   int step = 0;
+  std::uint8_t use = 0;         // of its keys, or of the first where there is
+  std::uint8_t second_use = 0;  // another one for the second, which is the last
 };
 
 std::span<const Command> commands();

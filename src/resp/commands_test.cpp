@@ -141,12 +141,15 @@ TEST_F(CommandsTest, lists_clients_by_what_is_asked_for) {
 
 TEST_F(CommandsTest, describes_commands) {
   EXPECT_EQ(ask("COMMAND INFO get"),
-            "*1|*10|$3|get|:2|*2|+readonly|+fast|:1|:1|:1|*3|+@read|+@string|+@fast|*0|*0|*0|");
+            "*1|*10|$3|get|:2|*2|+readonly|+fast|:1|:1|:1|*3|+@read|+@string|+@fast|*0|*1|*6|"
+            "$5|flags|*2|+RO|+access|$12|begin_search|*4|$4|type|$5|index|$4|spec|*2|$5|index|:1|"
+            "$9|find_keys|*4|$4|type|$5|range|$4|spec|*6|$7|lastkey|:0|$7|keystep|:1|$5|limit|:0|"
+            "*0|");
   EXPECT_EQ(ask("COMMAND INFO nosuch"), "*1|$-1|");
   EXPECT_EQ(ask("HELLO 3").substr(0, 1), "%");
   EXPECT_EQ(ask("COMMAND INFO nosuch"), "*1|_|");
-  EXPECT_EQ(ask("COMMAND INFO mset"),
-            "*1|*10|$4|mset|:-3|~2|+write|+denyoom|:1|:-1|:2|~3|+@write|+@string|+@slow|*0|*0|*0|");
+  EXPECT_EQ(ask("COMMAND INFO ping"),
+            "*1|*10|$4|ping|:-1|~1|+fast|:0|:0|:0|~2|+@fast|+@connection|~0|~0|~0|");
 }
 
 TEST_F(CommandsTest, lists_keys) {

@@ -121,6 +121,15 @@ constexpr std::array<FlagName, 9> categories = {{{on_keys, "@keyspace"},
                                                  {dangerous, "@dangerous"},
                                                  {on_connection, "@connection"}}};
 
+constexpr std::array<FlagName, 8> uses = {{{key_read_only, "RO"},
+                                           {key_read_write, "RW"},
+                                           {key_overwritten, "OW"},
+                                           {key_removed, "RM"},
+                                           {content_returned, "access"},
+                                           {content_updated, "update"},
+                                           {content_inserted, "insert"},
+                                           {content_deleted, "delete"}}};
+
 void reply_names(Call& call, std::uint32_t flags, std::span<const FlagName> names) {
   const auto is_set = [flags](const FlagName& name) { return (flags & name.first) != 0; };
   call.out.set(static_cast<std::size_t>(std::ranges::count_if(names, is_set)), call.protocol());
@@ -129,6 +138,36 @@ void reply_names(Call& call, std::uint32_t flags, std::span<const FlagName> name
       call.out.simple(name.second);
     }
   }
+}
+
+// Keys from `first` on: `last` is counted from there, or from the end where it is negative.
+void reply_keys(Call& call, std::uint32_t use, int first, int last, int step) {
+  Output& out = call.out;
+  const auto begin_map = [&](std::string_view name, std::size_t size) {
+    out.bulk(name);
+    out.map(size, call.protocol());
+  };
+  const auto text = [&](std::string_view name, std::string_view value) {
+    out.bulk(name);
+    out.bulk(value);
+  };
+  const auto number = [&](std::string_view name, int value) {
+    out.bulk(name);
+    out.integer(value);
+  };
+  out.map(3, call.protocol());
+  out.bulk("flags");
+  reply_names(call, use, uses);
+  begin_map("begin_search", 2);
+  text("type", "index");
+  begin_map("spec", 1);
+  number("index", first);
+  begin_map("find_keys", 2);
+  text("type", "range");
+  begin_map("spec", 3);
+  number("lastkey", last);
+  number("keystep", step);
+  number("limit", 0);
 }
 
 void reply_command(Call& call, const Command& command) {
@@ -141,9 +180,18 @@ void reply_command(Call& call, const Command& command) {
   out.integer(command.last_key);
   out.integer(command.step);
   reply_names(call, command.flags | ((command.flags & fast) != 0 ? 0 : slow), categories);
-  out.array(0);  // tips
-  out.array(0);  // key specifications
-  out.array(0);  // subcommands
+  out.set(0, call.protocol());  // tips
+  const bool has_two = command.second_use != 0;
+  out.set(has_two ? 2 : command.use != 0 ? 1 : 0, call.protocol());
+  if (command.use != 0) {
+    const int last = has_two ? 0 : command.last_key;
+    reply_keys(call, command.use, command.first_key, last > 0 ? last - command.first_key : last,
+               command.step);
+  }
+  if (has_two) {
+    reply_keys(call, command.second_use, command.last_key, 0, command.step);
+  }
+  out.set(0, call.protocol());  // subcommands
 }
 
 // --- CONFIG ---

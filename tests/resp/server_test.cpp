@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/folder_testing.h"
 #include "tests/resp/client.h"
 #include "tests/resp/served_store.h"
 
