@@ -42,6 +42,18 @@ class LocalStore {
   // Of a key that is not there: the mark of now.
   virtual Result<Mark> del(ConstBytes key) = 0;
 
+  // Several at once: puts, and deletions where there is no value.
+  struct Write {
+    ConstBytes key;
+    std::optional<ConstBytes> value = {};
+    Expiry expires = 0;
+  };
+  // All of them in order, from `made` on, which counts them; failures as above. Sizes are looked at
+  // and room is asked for before the first is made, for all as if their keys were new, so that none
+  // is made where that fails. Only where free space is in pieces may a large one find no room later
+  // than that: `made` tells.
+  virtual Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) = 0;
+
   // Ends when cleaning has made space, or with no_space when there is nothing left to clean.
   virtual Task<Status> room() = 0;
 

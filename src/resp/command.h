@@ -32,7 +32,7 @@ struct Session {
   std::string peer = {};  // its address, for people
   std::uint64_t came_ms = 0;
   kv::LocalStore::Mark mark = 0;  // of its last change
-  std::size_t progress = 0;       // keys that a command which waits for room has seen to
+  std::size_t progress = 0;       // keys that a command which waits for room has seen to; else 0
 };
 
 // A client that waits for its changes to be persistent (WAITAOF).
@@ -96,6 +96,25 @@ enum Flag : std::uint32_t {
   grows = 32,    // may need space: "denyoom"
   loading = 64,
   stale = 128,
+  no_script = 256,
+  allow_busy = 512,
+  // Families and warnings: no flags for clients, but categories.
+  on_strings = 1024,
+  on_keys = 2048,
+  on_connection = 4096,
+  dangerous = 8192,
+};
+
+// What becomes of a key, and of what is in it, as COMMAND INFO tells.
+enum KeyUse : std::uint8_t {
+  key_read_only = 1,
+  key_read_write = 2,
+  key_overwritten = 4,
+  key_removed = 8,
+  content_returned = 16,
+  content_updated = 32,
+  content_inserted = 64,
+  content_deleted = 128,
 };
 
 struct Command {
@@ -106,6 +125,8 @@ struct Command {
   int first_key = 0;
   int last_key = 0;
   int step = 0;
+  std::uint8_t use = 0;         // of its keys, or of the first where there is
+  std::uint8_t second_use = 0;  // another one for the second, which is the last
 };
 
 std::span<const Command> commands();
@@ -164,7 +185,12 @@ inline std::string_view shown_key(ConstBytes stored) {
 Done fail(Call& call, std::string_view text);
 Done wrong_arity(Call& call, std::string_view name);
 Done syntax_error(Call& call);
+// For one that is a family of commands: it has no such one, and these, told as Redis tells them.
+Done unknown_subcommand(Call& call);
+Done help(Call& call, std::span<const std::string_view> lines);
 bool is_word(std::string_view argument, std::string_view lower);
+// As a C string is printed: up to a zero byte, and no more than so many.
+std::string_view printed(std::string_view text, std::size_t most = 128);
 // An integer argument, or nothing, and then the reply is written.
 std::optional<std::int64_t> integer_of(Call& call, std::string_view text);
 
@@ -176,6 +202,9 @@ std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstB
 std::optional<Done> put(Call& call, std::string_view key, std::string_view value,
                         kv::LocalStore::Expiry expires);
 std::optional<Done> erase(Call& call, std::string_view key);
+// All changes, or none where there is no room for all; those that the session's progress says are
+// made already are not made again. The keys are as they are stored.
+std::optional<Done> write_all(Call& call, std::span<const kv::LocalStore::Write> writes);
 
 // Bulk string of the value, or null.
 void reply_value(Call& call, const std::optional<kv::LocalStore::Found>& found);

@@ -2,6 +2,8 @@
 // in tests/resp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "resp/command.h"
 #include "resp/memory_store.h"
 #include "resp/parser.h"
@@ -101,6 +103,55 @@ TEST_F(CommandsTest, answers_mistakes_as_redis_does) {
             "-ERR a key has at most 1024 bytes, a value at most 16777216|");
 }
 
+TEST_F(CommandsTest, helps_where_it_says_so) {
+  for (const std::string name : {"CLIENT", "CONFIG", "COMMAND"}) {
+    EXPECT_EQ(ask(name + " NOSUCH"), "-ERR unknown subcommand 'NOSUCH'. Try " + name + " HELP.|");
+    const std::string reply = ask(name + " help");
+    ASSERT_EQ(reply[0], '*');
+    EXPECT_EQ(std::stol(reply.substr(1)), std::ranges::count(reply, '+'));
+    EXPECT_NE(reply.find("+" + name + " <subcommand> [<arg> ...]. Subcommands are:|"),
+              std::string::npos);
+    EXPECT_EQ(ask(name + " HELP x").substr(0, 31), "-ERR wrong number of arguments ");
+  }
+}
+
+TEST_F(CommandsTest, lists_clients_by_what_is_asked_for) {
+  Session other;
+  session_.id = 7;
+  other.id = 8;
+  other.name = "other";
+  executor_.each_session = [&](const std::function<void(const Session&)>& visit) {
+    visit(session_);
+    visit(other);
+  };
+  const auto lines = [&](const std::string& line) {
+    const std::string reply = ask(line);
+    EXPECT_EQ(reply[0], '$') << line;
+    return std::ranges::count(reply, '\n');
+  };
+  EXPECT_EQ(lines("CLIENT LIST"), 2);
+  EXPECT_EQ(lines("CLIENT LIST TYPE normal"), 2);
+  EXPECT_EQ(lines("CLIENT LIST TYPE pubsub"), 0);
+  EXPECT_EQ(lines("CLIENT LIST ID 8 9"), 1);
+  EXPECT_NE(ask("CLIENT LIST ID 9 8").find("name=other"), std::string::npos);
+  EXPECT_EQ(ask("CLIENT LIST FOO"), "-ERR syntax error|");
+  EXPECT_EQ(ask("CLIENT LIST TYPE foo"), "-ERR Unknown client type 'foo'|");
+  EXPECT_EQ(ask("CLIENT LIST ID x"), "-ERR Invalid client ID|");
+}
+
+TEST_F(CommandsTest, describes_commands) {
+  EXPECT_EQ(ask("COMMAND INFO get"),
+            "*1|*10|$3|get|:2|*2|+readonly|+fast|:1|:1|:1|*3|+@read|+@string|+@fast|*0|*1|*6|"
+            "$5|flags|*2|+RO|+access|$12|begin_search|*4|$4|type|$5|index|$4|spec|*2|$5|index|:1|"
+            "$9|find_keys|*4|$4|type|$5|range|$4|spec|*6|$7|lastkey|:0|$7|keystep|:1|$5|limit|:0|"
+            "*0|");
+  EXPECT_EQ(ask("COMMAND INFO nosuch"), "*1|$-1|");
+  EXPECT_EQ(ask("HELLO 3").substr(0, 1), "%");
+  EXPECT_EQ(ask("COMMAND INFO nosuch"), "*1|_|");
+  EXPECT_EQ(ask("COMMAND INFO ping"),
+            "*1|*10|$4|ping|:-1|~1|+fast|:0|:0|:0|~2|+@fast|+@connection|~0|~0|~0|");
+}
+
 TEST_F(CommandsTest, lists_keys) {
   EXPECT_EQ(ask("MSET a1 x a2 x b1 x"), "+OK|");
   EXPECT_EQ(ask("KEYS a*"), "*2|$2|a1|$2|a2|");
@@ -167,6 +218,67 @@ TEST_F(CommandsTest, multiple_sets_go_on_where_there_was_no_room) {
   EXPECT_EQ(ask("MSETNX a 1 b 2"), "");
   EXPECT_EQ(ask("MSETNX a 1 b 2"), ":1|");
   EXPECT_EQ(ask("MGET a b"), "*2|$1|1|$1|2|");
+}
+
+TEST_F(CommandsTest, several_keys_are_set_together_or_not_at_all) {
+  EXPECT_EQ(ask("SET a old"), "+OK|");
+  const std::string key(1025, 'k');
+  EXPECT_EQ(ask("MSET a new " + key + " v").substr(0, 5), "-ERR ");
+  EXPECT_EQ(ask("MSETNX b new " + key + " v").substr(0, 5), "-ERR ");
+  EXPECT_EQ(ask("RENAME a " + key).substr(0, 5), "-ERR ");
+  EXPECT_EQ(ask("MGET a b"), "*2|$3|old|$-1|");
+}
+
+TEST_F(CommandsTest, a_copy_that_was_made_is_not_taken_for_another_key) {
+  for (const std::string command : {"RENAME", "RENAMENX"}) {
+    EXPECT_EQ(ask("MSET from value other x"), "+OK|");
+    store_.del_refusals = 1;
+    EXPECT_EQ(ask(command + " from to"), "");
+    EXPECT_EQ(done_, Done::no_room);
+    EXPECT_EQ(ask(command + " from to"), command == "RENAME" ? "+OK|" : ":1|");
+    EXPECT_EQ(ask("MGET from to"), "*2|$-1|$5|value|");
+    EXPECT_EQ(ask("RENAMENX other to"), ":0|");
+    EXPECT_EQ(ask("DEL to"), ":1|");
+  }
+}
+
+TEST_F(CommandsTest, a_failure_takes_the_place_of_the_value) {
+  EXPECT_EQ(ask("MSET a 1 b 2"), "+OK|");
+  store_.del_refusals = 1;
+  EXPECT_EQ(ask("GETDEL a"), "");
+  EXPECT_EQ(done_, Done::no_room);
+  store_.failing_key = "a";
+  EXPECT_EQ(ask("GETDEL a"), "-ERR the store failed: broken|");
+  EXPECT_EQ(ask("GETEX a EXAT 1"), "-ERR the store failed: broken|");
+  store_.failing_key.clear();
+  EXPECT_EQ(ask("GETDEL a"), "$1|1|");
+  full_ = true;
+  for (const char* request : {"SET b 3 GET", "GETSET b 3", "GETEX b EX 10"}) {
+    store_.refusals = 1;
+    EXPECT_EQ(ask(request).substr(0, 5), "-OOM ") << request;
+    EXPECT_EQ(ask("GET b"), "$1|2|");
+  }
+}
+
+TEST_F(CommandsTest, what_failed_leaves_nothing_behind_for_the_next_command) {
+  EXPECT_EQ(ask("MSET a 1 b 2"), "+OK|");
+  store_.failing_key = "b";
+  EXPECT_EQ(ask("DEL a b"), "-ERR the store failed: broken|");
+  EXPECT_EQ(ask("MSET x 1 y 2"), "+OK|");
+  EXPECT_EQ(ask("MGET x y"), "*2|$1|1|$1|2|");
+  EXPECT_EQ(ask("DEL x y"), ":2|");
+}
+
+TEST_F(CommandsTest, a_browser_is_sent_away) {
+  for (const char* request : {"POST / HTTP/1.1", "Host: x", "hOsT:"}) {
+    session_.closing = false;
+    EXPECT_EQ(ask(request), "") << request;
+    EXPECT_EQ(done_, Done::replied);
+    EXPECT_TRUE(session_.closing);
+  }
+  session_.closing = false;
+  EXPECT_EQ(ask("HOST x").substr(0, 20), "-ERR unknown command");
+  EXPECT_FALSE(session_.closing);
 }
 
 TEST_F(CommandsTest, waitaof_tells_what_is_persistent) {

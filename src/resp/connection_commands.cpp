@@ -2,20 +2,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
 
 #include "resp/families.h"
 
 namespace remora::resp {
 namespace {
 
-std::string upper(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char letter) {
-    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 0x20) : letter;
-  });
-  return result;
-}
+constexpr std::array<std::string_view, 4> other_types = {"master", "slave", "replica", "pubsub"};
+
+constexpr std::array<std::string_view, 12> client_help = {
+    "GETNAME",
+    "    The name of this connection.",
+    "ID",
+    "    The number of this connection.",
+    "INFO",
+    "    What is known of this connection.",
+    "LIST [TYPE NORMAL|MASTER|REPLICA|PUBSUB]",
+    "    What is known of all connections, or of those of one type.",
+    "LIST ID <number> [<number> ...]",
+    "    The same of these connections.",
+    "SETNAME <name>",
+    "    Gives this connection a name.",
+};
 
 bool let_in(Call& call, std::string_view user, std::string_view password) {
   const Settings& settings = call.executor.settings();
@@ -47,6 +58,47 @@ std::string describe(Call& call, const Session& session) {
   return fmt::format("id={} addr={} name={} age={} db=0 resp={} user=default\n", session.id,
                      session.peer, session.name, (now_ms - session.came_ms) / 1000,
                      static_cast<int>(session.protocol));
+}
+
+// All, those of a type, or those with these numbers. All clients are normal ones.
+Done client_list(Call& call) {
+  const Args args = call.args;
+  const bool by_type = args.size() == 4 && is_word(args[2], "type");
+  const bool by_id = args.size() > 3 && is_word(args[2], "id");
+  if (args.size() != 2 && !by_type && !by_id) {
+    return syntax_error(call);
+  }
+  bool are_normal = true;
+  if (by_type) {
+    const auto is_type = [&](std::string_view type) { return is_word(args[3], type); };
+    are_normal = is_type("normal");
+    if (!are_normal && std::ranges::none_of(other_types, is_type)) {
+      return fail(call,
+                  fmt::format("ERR Unknown client type '{}'", printed(args[3], args[3].size())));
+    }
+  }
+  std::string list;
+  std::map<std::uint64_t, const Session*> sessions;
+  if (call.executor.each_session && are_normal) {
+    call.executor.each_session([&](const Session& session) {
+      if (by_id) {
+        sessions[session.id] = &session;
+      } else {
+        list += describe(call, session);
+      }
+    });
+  }
+  for (std::size_t i = 3; by_id && i < args.size(); ++i) {
+    std::int64_t id = 0;
+    if (!parse_integer(args[i], id)) {
+      return fail(call, "ERR Invalid client ID");
+    }
+    if (const auto at = sessions.find(static_cast<std::uint64_t>(id)); at != sessions.end()) {
+      list += describe(call, *at->second);
+    }
+  }
+  call.out.verbatim(list, call.protocol());
+  return Done::replied;
 }
 
 }  // namespace
@@ -112,13 +164,14 @@ Done hello(Call& call) {
     } else if (is_word(call.args[at], "setname") && more >= 1) {
       name = call.args[++at];
     } else {
-      return fail(call, fmt::format("ERR Syntax error in HELLO option '{}'", call.args[at]));
+      return fail(call, fmt::format("ERR Syntax error in HELLO option '{}'",
+                                    printed(call.args[at], call.args[at].size())));
     }
   }
   if (call.session.access == Access::none) {
     return fail(call,
                 "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
-                "HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client "
+                "HELLO AUTH <user> <pass> option can be used to authenticate the client "
                 "and select the RESP protocol version at the same time");
   }
   if (name && !take_name(call, *name)) {
@@ -191,15 +244,9 @@ Done client(Call& call) {
     return Done::replied;
   }
   if (is_word(word, "list")) {
-    std::string list;
-    if (call.executor.each_session) {
-      call.executor.each_session([&](const Session& session) { list += describe(call, session); });
-    }
-    call.out.verbatim(list, call.protocol());
-    return Done::replied;
+    return client_list(call);
   }
-  return fail(call, fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", word.substr(0, 128),
-                                upper("client")));
+  return is_word(word, "help") ? help(call, client_help) : unknown_subcommand(call);
 }
 
 // WAITAOF numlocal numreplicas timeout: there are no replicas, so waiting for one ends with the

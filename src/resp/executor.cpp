@@ -19,9 +19,9 @@ Executor::Executor(Runtime& runtime, LocalStore& store, const Settings& settings
 
 namespace {
 
-// As a C string is printed: up to a zero byte, and no more than so many.
-std::string_view printed(std::string_view text, std::size_t most) {
-  return text.substr(0, std::min(text.find('\0'), most));
+// A browser that was made to send its requests here; their bodies would be commands. As Redis does.
+bool is_of_http(std::string_view name) {
+  return is_word(name, "post") || is_word(name, "host:");
 }
 
 Done unknown_command(Call& call) {
@@ -31,7 +31,7 @@ Done unknown_command(Call& call) {
     shown += fmt::format("'{}' ", printed(call.args[i], most - shown.size()));
   }
   return fail(call, fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                                printed(call.args[0], most), shown));
+                                printed(call.args[0]), shown));
 }
 
 }  // namespace
@@ -60,6 +60,10 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
   const Command* const command = command_of(args[0]);
   ++counters_.commands;
   if (command == nullptr) {
+    if (is_of_http(args[0])) [[unlikely]] {
+      session.closing = true;
+      return Done::replied;  // with nothing
+    }
     return unknown_command(call);
   }
   if (!fits_arity(*command, args.size())) {
@@ -74,7 +78,11 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
                                     command->name));
     }
   }
-  return command->run(call);
+  const Done done = command->run(call);
+  if (done != Done::no_room) {  // else it goes on where it is
+    session.progress = 0;
+  }
+  return done;
 }
 
 // --- For commands ---
@@ -91,6 +99,42 @@ Done wrong_arity(Call& call, std::string_view name) {
 
 Done syntax_error(Call& call) {
   return fail(call, "ERR syntax error");
+}
+
+namespace {
+
+std::string upper(std::string_view lower) {
+  std::string result(lower);
+  std::ranges::transform(result, result.begin(), [](char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 0x20) : letter;
+  });
+  return result;
+}
+
+}  // namespace
+
+Done unknown_subcommand(Call& call) {
+  return fail(call, fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", printed(call.args[1]),
+                                upper(find_command(call.args[0])->name)));
+}
+
+Done help(Call& call, std::span<const std::string_view> lines) {
+  const std::string_view name = find_command(call.args[0])->name;
+  if (call.args.size() != 2) {
+    return wrong_arity(call, fmt::format("{}|help", name));
+  }
+  call.out.array(lines.size() + 3);
+  call.out.simple(fmt::format("{} <subcommand> [<arg> ...]. Subcommands are:", upper(name)));
+  for (const std::string_view line : lines) {
+    call.out.simple(line);
+  }
+  call.out.simple("HELP");
+  call.out.simple("    These lines.");
+  return Done::replied;
+}
+
+std::string_view printed(std::string_view text, std::size_t most) {
+  return text.substr(0, std::min(text.find('\0'), most));
 }
 
 bool is_word(std::string_view argument, std::string_view lower) {
@@ -113,9 +157,9 @@ std::optional<LocalStore::Found> look_up(Call& call, std::string_view key) {
   return call.store.get(stored_key(key));
 }
 
-std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
-                        LocalStore::Expiry expires) {
-  const Result<LocalStore::Mark> mark = call.store.put(stored_key(key), value, expires);
+namespace {
+
+std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
   if (mark.ok()) [[likely]] {
     call.session.mark = *mark;
     return std::nullopt;
@@ -133,6 +177,13 @@ std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstB
   }
 }
 
+}  // namespace
+
+std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
+                        LocalStore::Expiry expires) {
+  return note(call, call.store.put(stored_key(key), value, expires));
+}
+
 std::optional<Done> put(Call& call, std::string_view key, std::string_view value,
                         LocalStore::Expiry expires) {
   const ConstBytes piece = bytes_of(value);
@@ -140,15 +191,11 @@ std::optional<Done> put(Call& call, std::string_view key, std::string_view value
 }
 
 std::optional<Done> erase(Call& call, std::string_view key) {
-  const Result<LocalStore::Mark> mark = call.store.del(stored_key(key));
-  if (mark.ok()) [[likely]] {
-    call.session.mark = *mark;
-    return std::nullopt;
-  }
-  if (mark.code() == Code::no_space && !call.full) {
-    return Done::no_room;
-  }
-  return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
+  return note(call, call.store.del(stored_key(key)));
+}
+
+std::optional<Done> write_all(Call& call, std::span<const LocalStore::Write> writes) {
+  return note(call, call.store.write_all(writes, call.session.progress));
 }
 
 void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {

@@ -31,7 +31,7 @@ std::optional<Conditions> conditions_of(Call& call) {
     } else if (is_word(word, "lt")) {
       conditions.lt = true;
     } else {
-      fail(call, fmt::format("ERR Unsupported option {}", word.substr(0, word.find('\0'))));
+      fail(call, fmt::format("ERR Unsupported option {}", printed(word, word.size())));
       return std::nullopt;
     }
   }

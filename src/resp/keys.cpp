@@ -1,10 +1,10 @@
 // Keys as such: deleting, renaming, listing.
 #include <fmt/format.h>
 
+#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
-#include <utility>
 
 #include "resp/families.h"
 #include "resp/glob.h"
@@ -44,10 +44,10 @@ void reply_list(Call& call, const std::vector<std::string>& list) {
 }
 
 std::optional<Done> move_key(Call& call, const LocalStore::Found& found) {
-  if (std::optional<Done> failed = put(call, call.args[2], as_text(found.value), found.expires)) {
-    return failed;
-  }
-  return erase(call, call.key());
+  const std::array<LocalStore::Write, 2> writes = {
+      LocalStore::Write{stored_key(call.args[2]), found.value, found.expires},
+      LocalStore::Write{stored_key(call.key())}};
+  return write_all(call, writes);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ Done del(Call& call) {
       ++count;
     }
   }
-  call.out.integer(static_cast<std::int64_t>(std::exchange(count, 0)));
+  call.out.integer(static_cast<std::int64_t>(count));
   return Done::replied;
 }
 
@@ -99,7 +99,9 @@ Done renamenx(Call& call) {
   if (!found) {
     return fail(call, "ERR no such key");
   }
-  const bool is_taken = call.key() == call.args[2] || look_up(call, call.args[2]).has_value();
+  // Not by the copy that was made before there was no room to delete the key.
+  const bool is_taken = call.session.progress == 0 &&
+                        (call.key() == call.args[2] || look_up(call, call.args[2]).has_value());
   if (!is_taken) {
     if (const std::optional<Done> failed = move_key(call, *look_up(call, call.key()))) {
       return *failed;

@@ -31,10 +31,7 @@ class MemoryStore final : public kv::LocalStore {
     for (const ConstBytes piece : value) {
       whole += as_text(piece);
     }
-    if (key.empty() || key.size() > kv::limits::key_bytes ||
-        whole.size() > kv::limits::value_bytes) {
-      return Status(Code::invalid_argument, "sizes");
-    }
+    REMORA_TRY(check_sizes(key, whole.size()));
     if (refusals != 0) {
       --refusals;
       return Status(Code::no_space, "no room");
@@ -43,7 +40,29 @@ class MemoryStore final : public kv::LocalStore {
     return ++now_;
   }
   Result<Mark> del(ConstBytes key) override {
+    if (as_text(key) == failing_key) {
+      return Status(Code::closed, "broken");
+    }
+    if (del_refusals != 0) {
+      --del_refusals;
+      return Status(Code::no_space, "no room");
+    }
     now_ += entries_.erase(std::string(as_text(key)));
+    return now_;
+  }
+  // One by one: refusals of deletions come in the middle.
+  Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) override {
+    for (const Write& each : writes.subspan(made)) {
+      REMORA_TRY(check_sizes(each.key, each.value ? each.value->size() : 0));
+    }
+    for (; made < writes.size(); ++made) {
+      const Write& next = writes[made];
+      Result<Mark> mark =
+          next.value ? put(next.key, std::span(&*next.value, 1), next.expires) : del(next.key);
+      if (!mark.ok()) {
+        return mark;
+      }
+    }
     return now_;
   }
   Task<Status> room() override {
@@ -76,15 +95,24 @@ class MemoryStore final : public kv::LocalStore {
   void persist() { persistent_ = now_; }
   void persist(Mark mark) { persistent_ = mark; }
 
-  std::uint32_t refusals = 0;  // puts that find no room
-  bool full = false;           // waiting for room does not help
-  bool automatic = true;       // everything is persistent at once
+  std::uint32_t refusals = 0;      // puts that find no room
+  std::uint32_t del_refusals = 0;  // and deletions
+  std::string failing_key = {};    // whose deletion fails for good
+  bool full = false;               // waiting for room does not help
+  bool automatic = true;           // everything is persistent at once
 
  private:
   struct Entry {
     std::string value;
     Expiry expires = 0;
   };
+
+  static Status check_sizes(ConstBytes key, std::size_t value_bytes) {
+    return key.empty() || key.size() > kv::limits::key_bytes ||
+                   value_bytes > kv::limits::value_bytes
+               ? Status(Code::invalid_argument, "sizes")
+               : Status();
+  }
 
   Runtime& runtime_;
   std::map<std::string, Entry> entries_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
@@ -96,37 +97,101 @@ bool is_asked_for(Args args, std::string_view name) {
 
 // --- COMMAND ---
 
-constexpr std::array<std::pair<Flag, std::string_view>, 8> flag_names = {{{writes, "write"},
-                                                                          {readonly, "readonly"},
-                                                                          {grows, "denyoom"},
-                                                                          {admin, "admin"},
-                                                                          {no_auth, "no_auth"},
-                                                                          {loading, "loading"},
-                                                                          {stale, "stale"},
-                                                                          {fast, "fast"}}};
+using FlagName = std::pair<std::uint32_t, std::string_view>;
+
+// In Redis's order.
+constexpr std::array<FlagName, 10> flag_names = {{{writes, "write"},
+                                                  {readonly, "readonly"},
+                                                  {grows, "denyoom"},
+                                                  {admin, "admin"},
+                                                  {no_script, "noscript"},
+                                                  {loading, "loading"},
+                                                  {stale, "stale"},
+                                                  {fast, "fast"},
+                                                  {no_auth, "no_auth"},
+                                                  {allow_busy, "allow_busy"}}};
+constexpr std::uint32_t slow = 1u << 31;  // not fast
+constexpr std::array<FlagName, 9> categories = {{{on_keys, "@keyspace"},
+                                                 {readonly, "@read"},
+                                                 {writes, "@write"},
+                                                 {on_strings, "@string"},
+                                                 {admin, "@admin"},
+                                                 {fast, "@fast"},
+                                                 {slow, "@slow"},
+                                                 {dangerous, "@dangerous"},
+                                                 {on_connection, "@connection"}}};
+
+constexpr std::array<FlagName, 8> uses = {{{key_read_only, "RO"},
+                                           {key_read_write, "RW"},
+                                           {key_overwritten, "OW"},
+                                           {key_removed, "RM"},
+                                           {content_returned, "access"},
+                                           {content_updated, "update"},
+                                           {content_inserted, "insert"},
+                                           {content_deleted, "delete"}}};
+
+void reply_names(Call& call, std::uint32_t flags, std::span<const FlagName> names) {
+  const auto is_set = [flags](const FlagName& name) { return (flags & name.first) != 0; };
+  call.out.set(static_cast<std::size_t>(std::ranges::count_if(names, is_set)), call.protocol());
+  for (const FlagName& name : names) {
+    if (is_set(name)) {
+      call.out.simple(name.second);
+    }
+  }
+}
+
+// Keys from `first` on: `last` is counted from there, or from the end where it is negative.
+void reply_keys(Call& call, std::uint32_t use, int first, int last, int step) {
+  Output& out = call.out;
+  const auto begin_map = [&](std::string_view name, std::size_t size) {
+    out.bulk(name);
+    out.map(size, call.protocol());
+  };
+  const auto text = [&](std::string_view name, std::string_view value) {
+    out.bulk(name);
+    out.bulk(value);
+  };
+  const auto number = [&](std::string_view name, int value) {
+    out.bulk(name);
+    out.integer(value);
+  };
+  out.map(3, call.protocol());
+  out.bulk("flags");
+  reply_names(call, use, uses);
+  begin_map("begin_search", 2);
+  text("type", "index");
+  begin_map("spec", 1);
+  number("index", first);
+  begin_map("find_keys", 2);
+  text("type", "range");
+  begin_map("spec", 3);
+  number("lastkey", last);
+  number("keystep", step);
+  number("limit", 0);
+}
 
 void reply_command(Call& call, const Command& command) {
   Output& out = call.out;
-  std::size_t flags = 0;
-  for (const auto& [flag, name] : flag_names) {
-    flags += (command.flags & flag) != 0 ? 1 : 0;
-  }
   out.array(10);
   out.bulk(command.name);
   out.integer(command.arity);
-  out.set(flags, call.protocol());
-  for (const auto& [flag, name] : flag_names) {
-    if ((command.flags & flag) != 0) {
-      out.simple(name);
-    }
-  }
+  reply_names(call, command.flags, flag_names);
   out.integer(command.first_key);
   out.integer(command.last_key);
   out.integer(command.step);
-  out.set(0, call.protocol());  // categories
-  out.array(0);                 // tips
-  out.array(0);                 // key specifications
-  out.array(0);                 // subcommands
+  reply_names(call, command.flags | ((command.flags & fast) != 0 ? 0 : slow), categories);
+  out.set(0, call.protocol());  // tips
+  const bool has_two = command.second_use != 0;
+  out.set(has_two ? 2 : command.use != 0 ? 1 : 0, call.protocol());
+  if (command.use != 0) {
+    const int last = has_two ? 0 : command.last_key;
+    reply_keys(call, command.use, command.first_key, last > 0 ? last - command.first_key : last,
+               command.step);
+  }
+  if (has_two) {
+    reply_keys(call, command.second_use, command.last_key, 0, command.step);
+  }
+  out.set(0, call.protocol());  // subcommands
 }
 
 // --- CONFIG ---
@@ -155,10 +220,23 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-Done unknown_subcommand(Call& call, std::string_view parent) {
-  return fail(call, fmt::format("ERR unknown subcommand '{}'. Try {} HELP.",
-                                call.args[1].substr(0, 128), parent));
-}
+constexpr std::array<std::string_view, 4> config_help = {
+    "GET <pattern> [<pattern> ...]",
+    "    Parameters whose names match, and their values.",
+    "RESETSTAT",
+    "    What INFO counts begins at nothing.",
+};
+
+constexpr std::array<std::string_view, 8> command_help = {
+    "(no subcommand)",
+    "    What is known of all commands.",
+    "COUNT",
+    "    How many commands there are.",
+    "DOCS [<command> ...]",
+    "    Nothing: there are no documents of them here.",
+    "INFO [<command> ...]",
+    "    What is known of these commands, or of all.",
+};
 
 }  // namespace
 
@@ -189,7 +267,7 @@ Done command(Call& call) {
       if (const Command* const found = find_command(name)) {
         reply_command(call, *found);
       } else {
-        call.out.raw(call.protocol() == Protocol::three ? "_\r\n" : "*-1\r\n");
+        call.out.null(call.protocol());
       }
     }
   } else if (all || is_word(call.args[1], "info")) {
@@ -198,13 +276,16 @@ Done command(Call& call) {
       reply_command(call, each);
     }
   } else {
-    return unknown_subcommand(call, "COMMAND");
+    return is_word(call.args[1], "help") ? help(call, command_help) : unknown_subcommand(call);
   }
   return Done::replied;
 }
 
 Done config(Call& call) {
   if (is_word(call.args[1], "resetstat")) {
+    if (call.args.size() != 2) {
+      return wrong_arity(call, "config|resetstat");
+    }
     Counters& counters = call.executor.counters();
     const std::uint64_t clients = counters.clients;
     counters = {};
@@ -213,7 +294,7 @@ Done config(Call& call) {
     return Done::replied;
   }
   if (!is_word(call.args[1], "get")) {
-    return unknown_subcommand(call, "CONFIG");
+    return is_word(call.args[1], "help") ? help(call, config_help) : unknown_subcommand(call);
   }
   if (call.args.size() < 3) {
     return wrong_arity(call, "config|get");
@@ -222,7 +303,9 @@ Done config(Call& call) {
   for (Parameter& parameter : parameters(call)) {
     for (const std::string_view pattern : call.args.subspan(2)) {
       if (matches(lower(pattern), parameter.first)) {
-        found.push_back(std::move(parameter));
+        // Under the name that was asked for.
+        const bool is_name = pattern.find_first_of("[*?") == std::string_view::npos;
+        found.emplace_back(is_name ? pattern : parameter.first, std::move(parameter.second));
         break;
       }
     }

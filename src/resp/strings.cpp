@@ -1,4 +1,7 @@
 // Whole values: GET, SET and their kin.
+#include <string>
+#include <vector>
+
 #include "resp/families.h"
 
 namespace remora::resp {
@@ -80,6 +83,14 @@ std::optional<Done> replace(Call& call, std::string_view key, std::string_view v
   return put(call, key, value, static_cast<LocalStore::Expiry>(expires));
 }
 
+// A value that was written from `before` to `written` is not the reply: what came behind it is, an
+// error or nothing.
+void take_back(Call& call, std::size_t before, std::size_t written) {
+  const std::string error(call.out.text().substr(written));
+  call.out.truncate(before);
+  call.out.raw(error);
+}
+
 Done set_for_a_time(Call& call, TimeUnit unit) {
   const std::optional<std::int64_t> expires = expiry_of(call, call.args[2], unit, TimeBase::now);
   if (!expires) {
@@ -140,18 +151,9 @@ Done set(Call& call) {
   if (options->keep_ttl && found) {
     expires = static_cast<std::int64_t>(found->expires);
   }
-  if (const std::optional<Done> failed = [&]() -> std::optional<Done> {
-        const std::size_t written = call.out.size();
-        const std::optional<Done> done = replace(call, call.key(), call.args[2], expires);
-        if (done == Done::replied) {  // with an error, instead of the value
-          const std::string error(call.out.text().substr(written));
-          call.out.truncate(before);
-          call.out.raw(error);
-        } else if (done) {
-          call.out.truncate(before);
-        }
-        return done;
-      }()) {
+  const std::size_t written = call.out.size();
+  if (const std::optional<Done> failed = replace(call, call.key(), call.args[2], expires)) {
+    take_back(call, before, written);
     return *failed;
   }
   if (!options->get) {
@@ -182,12 +184,11 @@ Done setnx(Call& call) {
 Done getset(Call& call) {
   const std::size_t before = call.out.size();
   reply_value(call, look_up(call, call.key()));
-  const std::string reply(call.out.text().substr(before));
-  call.out.truncate(before);
+  const std::size_t written = call.out.size();
   if (const std::optional<Done> failed = put(call, call.key(), call.args[2], 0)) {
+    take_back(call, before, written);
     return *failed;
   }
-  call.out.raw(reply);
   return Done::replied;
 }
 
@@ -231,9 +232,10 @@ Done getdel(Call& call) {
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
   const std::size_t before = call.out.size();
   reply_value(call, found);
+  const std::size_t written = call.out.size();
   if (found) {
-    if (const std::optional<Done> failed = erase(call, call.key()); failed == Done::no_room) {
-      call.out.truncate(before);
+    if (const std::optional<Done> failed = erase(call, call.key())) {
+      take_back(call, before, written);
       return *failed;
     }
   }
@@ -250,19 +252,13 @@ Done mget(Call& call) {
 
 namespace {
 
-// All pairs; those that were put before the store had no room are not put again.
 std::optional<Done> put_pairs(Call& call) {
-  for (std::size_t& at = call.session.progress; 2 + 2 * at < call.args.size(); ++at) {
-    const std::string_view key = call.args[1 + 2 * at];
-    if (const std::optional<Done> failed = put(call, key, call.args[2 + 2 * at], 0)) {
-      if (failed == Done::replied) {
-        call.session.progress = 0;
-      }
-      return failed;
-    }
+  std::vector<LocalStore::Write> writes;
+  writes.reserve(call.args.size() / 2);
+  for (std::size_t i = 1; i < call.args.size(); i += 2) {
+    writes.push_back({stored_key(call.args[i]), bytes_of(call.args[i + 1])});
   }
-  call.session.progress = 0;
-  return std::nullopt;
+  return write_all(call, writes);
 }
 
 }  // namespace

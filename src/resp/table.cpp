@@ -7,65 +7,83 @@
 namespace remora::resp {
 namespace {
 
-constexpr std::uint32_t write_fast = writes | grows | fast;
-constexpr std::uint32_t write_slow = writes | grows;
-constexpr std::uint32_t read_fast = readonly | fast;
+// What they work on, and how.
+constexpr std::uint32_t put_fast = on_strings | writes | grows | fast;
+constexpr std::uint32_t put_slow = on_strings | writes | grows;
+constexpr std::uint32_t get_fast = on_strings | readonly | fast;
+constexpr std::uint32_t key_write = on_keys | writes;
+constexpr std::uint32_t key_write_fast = on_keys | writes | fast;
+constexpr std::uint32_t key_read = on_keys | readonly;
+constexpr std::uint32_t key_read_fast = on_keys | readonly | fast;
 constexpr std::uint32_t always = loading | stale;
+constexpr std::uint32_t greeting = on_connection | no_script | always | fast | no_auth | allow_busy;
+constexpr std::uint32_t telling = on_connection | always | fast;
+
+// What they do to their keys.
+constexpr std::uint8_t looks = key_read_only;
+constexpr std::uint8_t tells = key_read_only | content_returned;
+constexpr std::uint8_t updates = key_read_write | content_updated;
+constexpr std::uint8_t tells_updates = updates | content_returned;
+constexpr std::uint8_t tells_deletes = key_read_write | content_returned | content_deleted;
+constexpr std::uint8_t extends = key_read_write | content_inserted;
+constexpr std::uint8_t replaces = key_overwritten | content_updated;
+constexpr std::uint8_t makes = key_overwritten | content_inserted;
+constexpr std::uint8_t removes = key_removed | content_deleted;
 
 constexpr Command table[] = {
-    {"append", 3, append, write_fast, 1, 1, 1},
-    {"auth", -2, auth, no_auth | always | fast, 0, 0, 0},
-    {"client", -2, client, always, 0, 0, 0},
-    {"command", -1, command, always, 0, 0, 0},
-    {"config", -2, config, admin | always, 0, 0, 0},
-    {"dbsize", 1, dbsize, read_fast, 0, 0, 0},
-    {"decr", 2, decr, write_fast, 1, 1, 1},
-    {"decrby", 3, decrby, write_fast, 1, 1, 1},
-    {"del", -2, del, writes, 1, -1, 1},
-    {"echo", 2, echo, fast | always, 0, 0, 0},
-    {"exists", -2, exists, read_fast, 1, -1, 1},
-    {"expire", -3, expire, writes | fast, 1, 1, 1},
-    {"expireat", -3, expireat, writes | fast, 1, 1, 1},
-    {"expiretime", 2, expiretime, read_fast, 1, 1, 1},
-    {"flushall", -1, flushall, writes, 0, 0, 0},
-    {"flushdb", -1, flushall, writes, 0, 0, 0},
-    {"get", 2, get, read_fast, 1, 1, 1},
-    {"getdel", 2, getdel, writes | fast, 1, 1, 1},
-    {"getex", -2, getex, writes | fast, 1, 1, 1},
-    {"getrange", 4, getrange, readonly, 1, 1, 1},
-    {"getset", 3, getset, write_fast, 1, 1, 1},
-    {"hello", -1, hello, no_auth | always | fast, 0, 0, 0},
-    {"incr", 2, incr, write_fast, 1, 1, 1},
-    {"incrby", 3, incrby, write_fast, 1, 1, 1},
-    {"incrbyfloat", 3, incrbyfloat, write_fast, 1, 1, 1},
-    {"info", -1, info, always, 0, 0, 0},
-    {"keys", 2, keys, readonly, 0, 0, 0},
-    {"mget", -2, mget, read_fast, 1, -1, 1},
-    {"mset", -3, mset, write_slow, 1, -1, 2},
-    {"msetnx", -3, msetnx, write_slow, 1, -1, 2},
-    {"persist", 2, persist, writes | fast, 1, 1, 1},
-    {"pexpire", -3, pexpire, writes | fast, 1, 1, 1},
-    {"pexpireat", -3, pexpireat, writes | fast, 1, 1, 1},
-    {"pexpiretime", 2, pexpiretime, read_fast, 1, 1, 1},
-    {"ping", -1, ping, fast | always, 0, 0, 0},
-    {"psetex", 4, psetex, write_slow, 1, 1, 1},
-    {"pttl", 2, pttl, read_fast, 1, 1, 1},
-    {"quit", -1, quit, no_auth | always | fast, 0, 0, 0},
-    {"randomkey", 1, randomkey, readonly, 0, 0, 0},
-    {"rename", 3, rename, writes, 1, 2, 1},
-    {"renamenx", 3, renamenx, writes | fast, 1, 2, 1},
-    {"scan", -2, scan, readonly, 0, 0, 0},
-    {"select", 2, select, fast | always, 0, 0, 0},
-    {"set", -3, set, write_slow, 1, 1, 1},
-    {"setex", 4, setex, write_slow, 1, 1, 1},
-    {"setnx", 3, setnx, write_fast, 1, 1, 1},
-    {"setrange", 4, setrange, write_slow, 1, 1, 1},
-    {"strlen", 2, strlen, read_fast, 1, 1, 1},
-    {"touch", -2, exists, read_fast, 1, -1, 1},
-    {"ttl", 2, ttl, read_fast, 1, 1, 1},
-    {"type", 2, type, read_fast, 1, 1, 1},
-    {"unlink", -2, del, writes | fast, 1, -1, 1},
-    {"waitaof", 4, waitaof, 0, 0, 0, 0},
+    {"append", 3, append, put_fast, 1, 1, 1, extends},
+    {"auth", -2, auth, greeting, 0, 0, 0},
+    {"client", -2, client, on_connection | always, 0, 0, 0},
+    {"command", -1, command, on_connection | always, 0, 0, 0},
+    {"config", -2, config, admin | dangerous | no_script | always, 0, 0, 0},
+    {"dbsize", 1, dbsize, key_read_fast, 0, 0, 0},
+    {"decr", 2, decr, put_fast, 1, 1, 1, tells_updates},
+    {"decrby", 3, decrby, put_fast, 1, 1, 1, tells_updates},
+    {"del", -2, del, key_write, 1, -1, 1, removes},
+    {"echo", 2, echo, telling, 0, 0, 0},
+    {"exists", -2, exists, key_read_fast, 1, -1, 1, looks},
+    {"expire", -3, expire, key_write_fast, 1, 1, 1, updates},
+    {"expireat", -3, expireat, key_write_fast, 1, 1, 1, updates},
+    {"expiretime", 2, expiretime, key_read_fast, 1, 1, 1, tells},
+    {"flushall", -1, flushall, key_write | dangerous, 0, 0, 0},
+    {"flushdb", -1, flushall, key_write | dangerous, 0, 0, 0},
+    {"get", 2, get, get_fast, 1, 1, 1, tells},
+    {"getdel", 2, getdel, on_strings | writes | fast, 1, 1, 1, tells_deletes},
+    {"getex", -2, getex, on_strings | writes | fast, 1, 1, 1, tells_updates},
+    {"getrange", 4, getrange, on_strings | readonly, 1, 1, 1, tells},
+    {"getset", 3, getset, put_fast, 1, 1, 1, tells_updates},
+    {"hello", -1, hello, greeting, 0, 0, 0},
+    {"incr", 2, incr, put_fast, 1, 1, 1, tells_updates},
+    {"incrby", 3, incrby, put_fast, 1, 1, 1, tells_updates},
+    {"incrbyfloat", 3, incrbyfloat, put_fast, 1, 1, 1, tells_updates},
+    {"info", -1, info, always | dangerous, 0, 0, 0},
+    {"keys", 2, keys, key_read | dangerous, 0, 0, 0},
+    {"mget", -2, mget, get_fast, 1, -1, 1, tells},
+    {"mset", -3, mset, put_slow, 1, -1, 2, replaces},
+    {"msetnx", -3, msetnx, put_slow, 1, -1, 2, makes},
+    {"persist", 2, persist, key_write_fast, 1, 1, 1, updates},
+    {"pexpire", -3, pexpire, key_write_fast, 1, 1, 1, updates},
+    {"pexpireat", -3, pexpireat, key_write_fast, 1, 1, 1, updates},
+    {"pexpiretime", 2, pexpiretime, key_read_fast, 1, 1, 1, tells},
+    {"ping", -1, ping, on_connection | fast, 0, 0, 0},
+    {"psetex", 4, psetex, put_slow, 1, 1, 1, replaces},
+    {"pttl", 2, pttl, key_read_fast, 1, 1, 1, tells},
+    {"quit", -1, quit, greeting, 0, 0, 0},
+    {"randomkey", 1, randomkey, key_read, 0, 0, 0},
+    {"rename", 3, rename, key_write, 1, 2, 1, tells_deletes, replaces},
+    {"renamenx", 3, renamenx, key_write_fast, 1, 2, 1, tells_deletes, makes},
+    {"scan", -2, scan, key_read, 0, 0, 0},
+    {"select", 2, select, telling, 0, 0, 0},
+    {"set", -3, set, put_slow, 1, 1, 1, tells_updates},
+    {"setex", 4, setex, put_slow, 1, 1, 1, replaces},
+    {"setnx", 3, setnx, put_fast, 1, 1, 1, makes},
+    {"setrange", 4, setrange, put_slow, 1, 1, 1, updates},
+    {"strlen", 2, strlen, get_fast, 1, 1, 1, looks},
+    {"touch", -2, exists, key_read_fast, 1, -1, 1, looks},
+    {"ttl", 2, ttl, key_read_fast, 1, 1, 1, tells},
+    {"type", 2, type, key_read_fast, 1, 1, 1, looks},
+    {"unlink", -2, del, key_write_fast, 1, -1, 1, removes},
+    {"waitaof", 4, waitaof, on_connection, 0, 0, 0},
 };
 
 // A name in one or two words, in lower case; names are shorter than that.

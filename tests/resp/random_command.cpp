@@ -80,6 +80,17 @@ std::string time(Random& random) {
                              : one_of(random, times);
 }
 
+// Far away, in the past, or no moment at all.
+std::string moment(Random& random, bool in_seconds) {
+  constexpr std::array others = {"0", "-1", "abc", "9223372036854775807", ""};
+  if (random.chance(1, 8)) {
+    return one_of(random, others);
+  }
+  const std::string second = random.chance(1, 3) ? std::to_string(random.between(1, 1'000'000'000))
+                                                 : std::to_string(9'000'000'000 + random.below(9));
+  return in_seconds ? second : second + "000";
+}
+
 std::string word(Random& random, std::string text) {
   for (char& letter : text) {
     if (random.chance(1, 4) && letter >= 'a' && letter <= 'z') {
@@ -97,10 +108,8 @@ void add_options(Random& random, Args& args, bool is_getex) {
       const std::string name = one_of(random, timed);
       args.push_back(word(random, name));
       if (!random.chance(1, 12)) {
-        // Moments that are far away, in their own unit.
-        args.push_back(name == "exat"   ? "9000000000"
-                       : name == "pxat" ? "9000000000000"
-                                        : time(random));
+        args.push_back(name == "exat" || name == "pxat" ? moment(random, name == "exat")
+                                                        : time(random));
       }
     } else {
       args.push_back(
@@ -205,10 +214,82 @@ Args simple(Random& random) {
     case 37:
       return {"SCAN", integer(random), "COUNT", random.chance(1, 2) ? "0" : "x"};
     case 38:
-      return {"FLUSHALL", random.chance(1, 40) ? "SYNC" : "NEVER"};
+      return {random.chance(1, 2) ? "FLUSHALL" : "FLUSHDB",
+              random.chance(1, 40) ? (random.chance(1, 2) ? "SYNC" : "ASYNC") : "NEVER"};
     default:
       return {"CONFIG", "NOSUCH"};
   }
+}
+
+RandomCommand scan(Random& random) {
+  constexpr std::array patterns = {"*", "key:?", "k*1", "bin*", "none*"};
+  constexpr std::array types = {"string", "STRING", "list", "nonsense"};
+  RandomCommand command;
+  command.reply = RandomCommand::Reply::scan;
+  command.args = {"SCAN", "0"};
+  for (std::uint64_t left = random.below(4); left > 0; --left) {
+    switch (random.below(3)) {
+      case 0:
+        command.args.insert(command.args.end(), {word(random, "match"), one_of(random, patterns)});
+        break;
+      case 1:
+        command.args.insert(command.args.end(), {word(random, "type"), one_of(random, types)});
+        break;
+      default:
+        command.args.insert(command.args.end(),
+                            {word(random, "count"), std::to_string(random.between(1, 20))});
+    }
+  }
+  return command;
+}
+
+// What is told of the server, where that is the same; these are not made wrong by chance, which
+// would ask for something else.
+RandomCommand about_the_server(Random& random) {
+  constexpr std::array parameters = {"save",   "maxmemory", "MaxMemory", "maxmemory-policy",
+                                     "nosuch", "databases", "timeout",   "databas?s"};
+  constexpr std::array versions = {"2", "3", "1", "4", "x", ""};
+  const std::vector<Args> others = {{"COMMAND", "COUNT", "x"},
+                                    {"COMMAND", "INFO", "nosuch", "ge\x14"},
+                                    {"COMMAND", "DOCS", "nosuch"},
+                                    {"COMMAND", "NOSUCH", "x"},
+                                    {"COMMAND", "HELP", "x"},
+                                    {"CONFIG", "GET"},
+                                    {"CONFIG", "RESETSTAT"},
+                                    {"CONFIG", "RESETSTAT", "x"},
+                                    {"CONFIG", "HELP", "x"},
+                                    {"CLIENT", "LIST", value(random)},
+                                    {"CLIENT", "LIST", "TYPE", "pubsub"},
+                                    {"CLIENT", "LIST", "TYPE", value(random)},
+                                    {"CLIENT", "LIST", "TYPE", "normal", "x"},
+                                    {"CLIENT", "LIST", "ID"},
+                                    {"CLIENT", "LIST", "ID", "0", "x"},
+                                    {"CLIENT", "LIST", "id", "0"},
+                                    {"CLIENT", "HELP", "x"},
+                                    {"AUTH", value(random)},
+                                    {"AUTH", "default", value(random)},
+                                    {"AUTH", "nobody", value(random)},
+                                    {"AUTH", "default", "x", "y"}};
+  RandomCommand command;
+  switch (random.below(4)) {
+    case 0:
+      command.args = {word(random, "config"), "GET", one_of(random, parameters)};
+      break;
+    case 1:
+      command.reply = RandomCommand::Reply::hello;
+      command.args = {word(random, "hello")};
+      if (random.chance(7, 8)) {
+        command.args.push_back(one_of(random, versions));
+      }
+      for (std::uint64_t left = random.below(3); left > 0; --left) {
+        constexpr std::array options = {"auth", "setname", "default", "nobody", "bogus"};
+        command.args.push_back(word(random, one_of(random, options)));
+      }
+      break;
+    default:
+      command.args = others[random.below(others.size())];
+  }
+  return command;
 }
 
 }  // namespace
@@ -216,13 +297,19 @@ Args simple(Random& random) {
 RandomCommand random_command(Random& random) {
   RandomCommand command;
   const std::string k = key(random);
-  switch (random.below(24)) {
+  switch (random.below(26)) {
     case 0:
       return with_short_time(random);
+    case 11:
+      return about_the_server(random);
+    case 12:
+      command = scan(random);
+      break;
     case 1:
     case 2:
       command.args = {"SET", k, value(random)};
       add_options(random, command.args, false);
+      command.pause_ms = 1;  // it may be over already, and both are to know
       break;
     case 3:
       command.args = {"GETEX", k};
@@ -230,9 +317,12 @@ RandomCommand random_command(Random& random) {
       break;
     case 4:
     case 5: {
-      constexpr std::array names = {"expire", "pexpire"};
+      constexpr std::array names = {"expire", "pexpire", "expireat", "pexpireat"};
       constexpr std::array conditions = {"nx", "xx", "gt", "lt", "xy"};
-      command.args = {word(random, one_of(random, names)), k, time(random)};
+      const std::string name = one_of(random, names);
+      const bool is_moment = name.ends_with("at");
+      command.args = {word(random, name), k,
+                      is_moment ? moment(random, name == "expireat") : time(random)};
       for (std::uint64_t left = random.below(3); left > 0; --left) {
         command.args.push_back(word(random, one_of(random, conditions)));
       }

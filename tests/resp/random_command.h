@@ -17,6 +17,8 @@ struct RandomCommand {
     near,    // a time in seconds or milliseconds: a little apart
     any_of,  // a key that is there, or none
     set,     // the same bulk strings in any order
+    scan,    // the same keys, once it has gone on to its end
+    hello,   // but for the number of the connection
   };
   Reply reply = Reply::same;
   int pause_ms = 0;  // after it, until a short time is over; then the key is looked at

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/folder_testing.h"
 #include "tests/resp/client.h"
 #include "tests/resp/served_store.h"
 
@@ -136,6 +137,47 @@ TEST(RespServer, says_that_the_store_is_full) {
   EXPECT_EQ(reply.substr(0, 5), "-OOM ");
   EXPECT_EQ(client.ask({"STRLEN", "key:0"}), ":4000\r\n");
   EXPECT_EQ(client.ask({"DEL", "key:0"}), ":1\r\n");
+}
+
+TEST(RespServer, sets_several_keys_or_none_when_the_store_is_full) {
+  ServedOptions options;
+  options.pool_bytes = 2 << 20;
+  ServedStore store(options);
+  Client client(store.port());
+  std::string reply = "+OK\r\n";
+  for (int count = 0; reply == "+OK\r\n"; ++count) {
+    reply = client.ask({"SET", "key:" + std::to_string(count), std::string(4000, 'v')});
+    ASSERT_LT(count, 1000);
+  }
+  const std::string large(100'000, 'v');
+  EXPECT_EQ(client.ask({"MSETNX", "n1", "a", "n2", large}).substr(0, 5), "-OOM ");
+  EXPECT_EQ(client.ask({"EXISTS", "n1", "n2"}), ":0\r\n");
+  EXPECT_EQ(client.ask({"DEL", "key:0"}), ":1\r\n");
+  EXPECT_EQ(client.ask({"SET", "key:0", "old"}), "+OK\r\n");
+  EXPECT_EQ(client.ask({"MSET", "key:0", "new", "n2", large}).substr(0, 5), "-OOM ");
+  EXPECT_EQ(client.ask({"GET", "key:0"}), "$3\r\nold\r\n");
+  EXPECT_EQ(client.ask({"MSET", "key:0", "new", "n1", "small"}), "+OK\r\n");
+  // A name is not given before the other can be taken away.
+  for (int i = 1; i < 100; ++i) {
+    const std::string from = "key:" + std::to_string(i);
+    const std::string outcome = client.ask({"RENAMENX", from, "to:" + std::to_string(i)});
+    EXPECT_TRUE(outcome == ":1\r\n" || outcome.starts_with("-OOM ")) << outcome;
+    EXPECT_EQ(client.ask({"EXISTS", from, "to:" + std::to_string(i)}), ":1\r\n");
+  }
+}
+
+TEST(RespServer, sends_browsers_away) {
+  ServedStore store;
+  for (const std::string end : {"SET evil 1\r\n", "*3\r\n$3\r\nSET\r\n$4\r\nevil\r\n$1\r\n1\r\n"}) {
+    Client browser(store.port());
+    browser.send("POST / HTTP/1.1\r\nHost: x\r\n\r\n" + end);
+    EXPECT_EQ(browser.read(), "closed");
+    Client other(store.port());
+    other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n" + end);
+    EXPECT_EQ(other.read().substr(0, 5), "-ERR ");
+    EXPECT_EQ(other.read(), "closed");
+  }
+  EXPECT_EQ(Client(store.port()).ask({"EXISTS", "evil"}), ":0\r\n");
 }
 
 TEST(RespServer, holds_replies_back_until_writes_are_persistent) {

@@ -126,6 +126,12 @@ void Catalogue::release(IndexSlot slot) {
 
 // --- Requests ---
 
+// Cleaning copies what lives, so no more than half of the space may live.
+bool Catalogue::may_live(std::uint64_t more_bytes) const {
+  const LogUsage usage = log_->usage();
+  return live_bytes_ + more_bytes <= (usage.total_bytes - usage.reserve_bytes) / 2;
+}
+
 Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_bytes,
                                           std::uint32_t client_sum, std::uint64_t owner,
                                           std::uint64_t look_ns) {
@@ -138,10 +144,7 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
   if (slot && !planted.planted(faults::forgets_previous)) {
     previous.offset = newest(slot).offset();
   }
-  // Cleaning copies what lives, so no more than half of the space may live.
-  const LogUsage usage = log_->usage();
-  if (live_bytes_ + object_format::size_bytes(key.size(), value_bytes) >
-      (usage.total_bytes - usage.reserve_bytes) / 2) {
+  if (!may_live(object_format::size_bytes(key.size(), value_bytes))) {
     return Status(Code::no_space, "the store is full");
   }
   Result<Placed> placed = log_->append(

@@ -100,6 +100,10 @@ class Catalogue {
   };
   Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
                            std::uint64_t expires);
+  static Status check_sizes(ConstBytes key, std::uint64_t value_bytes);
+  // Whether versions of these sizes find space, one behind the other: what they need of it that
+  // nothing has yet, in bytes.
+  std::optional<std::uint64_t> space_for(std::span<const std::uint64_t> sizes_bytes) const;
   // The newest version that may be shown; none when there is no such key. `known(sequence)` says
   // that a version is complete, whose checksum is then not computed. A key whose time has come is
   // deleted where nothing is against it.
@@ -229,6 +233,8 @@ class Catalogue {
   void discount(const Place& place);
   // Puts a tombstone over all versions of the key that this entry leads to.
   Result<Ticket> bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve reserve);
+  // Whether so much more may live.
+  bool may_live(std::uint64_t more_bytes) const;
   bool may_forget(const Object& newest) const;
   bool forget(IndexSlot slot);
   template <typename Known>

@@ -1,4 +1,5 @@
 // The catalogue for the server's own process, and keys whose time has come.
+#include <numeric>
 #include <vector>
 
 #include "kv/common/values.h"
@@ -20,6 +21,13 @@ std::uint32_t checksum_of(ConstBytes key, std::span<const ConstBytes> value,
 
 }  // namespace
 
+Status Catalogue::check_sizes(ConstBytes key, std::uint64_t value_bytes) {
+  if (key.empty() || key.size() > limits::key_bytes || value_bytes > limits::value_bytes) {
+    return Status(Code::invalid_argument, "a key has 1 byte to 1 KB, a value at most 16 MB");
+  }
+  return Status();
+}
+
 // No link leads from the version before to this one: nobody follows those.
 Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const ConstBytes> value,
                                                std::uint64_t expires) {
@@ -27,12 +35,10 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
   for (const ConstBytes piece : value) {
     value_bytes += piece.size();
   }
-  if (key.empty() || key.size() > limits::key_bytes || value_bytes > limits::value_bytes) {
-    return Status(Code::invalid_argument, "a key has 1 byte to 1 KB, a value at most 16 MB");
+  if (const Status status = check_sizes(key, value_bytes); !status.ok()) [[unlikely]] {
+    return status;
   }
-  const LogUsage usage = log_->usage();
-  if (live_bytes_ + object_format::size_bytes(key.size(), value_bytes) >
-      (usage.total_bytes - usage.reserve_bytes) / 2) {
+  if (!may_live(object_format::size_bytes(key.size(), value_bytes))) {
     return Status(Code::no_space, "the store is full");
   }
   const Tag tag = index_->tag(key);
@@ -58,6 +64,14 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
       tag, slot, which_,
       {.offset = placed->offset, .size_bytes = placed->size_bytes, .expires = expires != 0});
   return Written{placed->offset, sequence_, {entry, index_->generation()}};
+}
+
+std::optional<std::uint64_t> Catalogue::space_for(
+    std::span<const std::uint64_t> sizes_bytes) const {
+  if (!may_live(std::accumulate(sizes_bytes.begin(), sizes_bytes.end(), std::uint64_t{0}))) {
+    return std::nullopt;
+  }
+  return log_->space_for(sizes_bytes, target_);
 }
 
 // What hides older versions is on the medium, and none of those was moved to where it is not.

@@ -12,6 +12,10 @@ constexpr std::size_t flags_per_turn = 64;
 // How long changes wait that are in a hurry: others may share their commit.
 constexpr std::uint64_t hurried_ns = 1'000'000;
 
+Status to_be_cleaned() {
+  return Status(Code::no_space, "space is to be cleaned first");
+}
+
 }  // namespace
 
 EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, CommitWatch& commits,
@@ -54,8 +58,14 @@ Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const Cons
   }
   const std::uint64_t size_bytes = object_format::size_bytes(key.size(), value_bytes);
   if (!around_.admits(size_bytes)) [[unlikely]] {
-    return Status(Code::no_space, "space is to be cleaned first");
+    return to_be_cleaned();
   }
+  return put_admitted(key, value, expires, size_bytes);
+}
+
+Result<LocalStore::Mark> EfactoryLocal::put_admitted(ConstBytes key,
+                                                     std::span<const ConstBytes> value,
+                                                     Expiry expires, std::uint64_t size_bytes) {
   const Result<Catalogue::Written> written = catalogue_.put_here(key, value, expires);
   if (!written.ok()) [[unlikely]] {
     return written.status();
@@ -86,6 +96,44 @@ void EfactoryLocal::deleted_since(std::uint64_t sequence) {
     wait_for_commit({0, last_});
     around_.changed(0, false);
   }
+}
+
+// Room for all of them is as that for one: a deletion may fall back on space that is kept for it.
+Status EfactoryLocal::admit(std::span<const Write> writes) const {
+  std::vector<std::uint64_t> sizes_bytes;
+  sizes_bytes.reserve(writes.size());
+  std::uint64_t sum_bytes = 0;
+  for (const Write& each : writes) {
+    const std::uint64_t value_bytes = each.value ? each.value->size() : 0;
+    REMORA_TRY(Catalogue::check_sizes(each.key, value_bytes));
+    sizes_bytes.push_back(object_format::size_bytes(each.key.size(), value_bytes));
+    sum_bytes += sizes_bytes.back();
+  }
+  const std::optional<std::uint64_t> opened_bytes = catalogue_.space_for(sizes_bytes);
+  if (!opened_bytes || !around_.admits(std::max(sum_bytes, *opened_bytes))) {
+    return to_be_cleaned();
+  }
+  return Status();
+}
+
+Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
+                                                  std::size_t& made) {
+  ++uses_;
+  if (has_failed_) [[unlikely]] {
+    return failed();
+  }
+  REMORA_TRY(admit(writes.subspan(made)));
+  for (; made < writes.size(); ++made) {
+    const Write& next = writes[made];
+    if (!next.value) {
+      REMORA_TRY(del(next.key).status());
+      continue;
+    }
+    const std::uint64_t size_bytes = object_format::size_bytes(next.key.size(), next.value->size());
+    REMORA_TRY(
+        put_admitted(next.key, std::span(&*next.value, 1), next.expires, size_bytes).status());
+  }
+  return last_;
 }
 
 ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {

@@ -43,6 +43,7 @@ class EfactoryLocal final : public LocalStore {
   std::optional<Found> get(ConstBytes key) override;
   Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override;
   Result<Mark> del(ConstBytes key) override;
+  Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) override;
   Task<Status> room() override { return around_.room(); }
   Mark now() const override { return last_; }
   Mark persistent_now() const override { return persistent_; }
@@ -92,6 +93,10 @@ class EfactoryLocal final : public LocalStore {
   };
 
   static Status failed();
+  Status admit(std::span<const Write> writes) const;
+  // A put that the surroundings have admitted.
+  Result<Mark> put_admitted(ConstBytes key, std::span<const ConstBytes> value, Expiry expires,
+                            std::uint64_t size_bytes);
   void wait_for_commit(const Change& change);
   void take_pending();
   void commit_at_once();

@@ -212,6 +212,75 @@ TEST_P(LocalStoreTest, makes_room_by_cleaning_and_says_when_there_is_none) {
   EXPECT_EQ(get_here("key-7"), value);
 }
 
+// --- Several writes ---
+
+TEST_P(LocalStoreTest, writes_several_keys_at_once) {
+  put_here("old", "1");
+  const std::string value = "value";
+  std::size_t made = 0;
+  const std::vector<LocalStore::Write> writes = {{as_bytes("a"), as_bytes(value)},
+                                                 {as_bytes("old"), std::nullopt},
+                                                 {as_bytes("b"), as_bytes(value), in_ms(10)},
+                                                 {as_bytes("a"), as_bytes("last")}};
+  const Result<LocalStore::Mark> mark = local().write_all(writes, made);
+  ASSERT_TRUE(mark.ok());
+  EXPECT_EQ(*mark, local().now());
+  EXPECT_EQ(made, writes.size());
+  EXPECT_EQ(scan_here(), (std::set<std::string>{"a", "b"}));
+  EXPECT_EQ(get_here("a"), "last");
+  sleep_ms(20);
+  EXPECT_EQ(get_here("b"), "not_found");
+}
+
+TEST_P(LocalStoreTest, makes_none_of_several_writes_when_one_has_an_impossible_size) {
+  std::size_t made = 0;
+  const std::string key(1025, 'k');
+  const std::vector<LocalStore::Write> writes = {{as_bytes("a"), as_bytes("1")},
+                                                 {as_bytes(key), as_bytes("2")}};
+  EXPECT_EQ(local().write_all(writes, made).code(), Code::invalid_argument);
+  EXPECT_EQ(made, 0u);
+  EXPECT_EQ(get_here("a"), "not_found");
+}
+
+// Of all sizes, up to more than a segment has, until the store is full and beyond.
+TEST_P(LocalStoreTest, makes_none_of_several_writes_when_there_is_no_room_for_all) {
+  start(2 << 20, {.create = true, .expected_keys = 16});
+  Random random(7);
+  int refused = 0;
+  int refused_for_good = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<std::string> keys;
+    std::vector<std::string> values;
+    for (std::uint64_t left = random.between(2, 8); left > 0; --left) {
+      keys.push_back("key-" + std::to_string(random.below(600)));
+      const std::uint64_t most = random.chance(1, 10) ? 40'000 : 4'000;
+      values.emplace_back(random.below(most), static_cast<char>('a' + i % 26));
+    }
+    std::vector<LocalStore::Write> writes;
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      writes.push_back({bytes_of(keys[k]), bytes_of(values[k])});
+    }
+    writes.push_back({bytes_of(keys[0]), std::nullopt});
+    const LocalStore::Mark before = local().now();
+    std::size_t made = 0;
+    const Result<LocalStore::Mark> mark = local().write_all(writes, made);
+    ASSERT_EQ(made, mark.ok() ? writes.size() : 0) << i;
+    if (!mark.ok()) {
+      ASSERT_EQ(mark.code(), Code::no_space) << mark.status().message();
+      ASSERT_EQ(local().now(), before);
+      ++refused;
+      if (!loop_.block_on(local().room()).ok()) {
+        ++refused_for_good;
+        for (int k = 0; k < 3; ++k) {
+          (void)local().del(bytes_of("key-" + std::to_string(random.below(600))));
+        }
+      }
+    }
+  }
+  EXPECT_GT(refused, 20);
+  EXPECT_GT(refused_for_good, 20);
+}
+
 // --- Expiry ---
 
 TEST_P(LocalStoreTest, a_key_whose_time_has_come_is_not_there_for_anybody) {

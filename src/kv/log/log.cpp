@@ -110,6 +110,29 @@ Result<Segment*> Log::segment_for(std::uint64_t size_bytes, DataPool pool, Reser
   return opened;
 }
 
+std::optional<std::uint64_t> Log::space_for(std::span<const std::uint64_t> sizes_bytes,
+                                            DataPool pool) const {
+  const Segment* const open = open_[static_cast<std::size_t>(pool)];
+  std::uint64_t left = open == nullptr ? 0 : open->capacity_bytes - open->used_bytes;
+  std::uint64_t opened_bytes = 0;
+  std::uint64_t opened = 0;
+  for (const std::uint64_t size : sizes_bytes) {
+    if (size <= left) {
+      left -= size;
+      continue;
+    }
+    const std::uint64_t wanted = round_up(std::max(size, segment_bytes_), pool_format::block_bytes);
+    opened_bytes += wanted;
+    ++opened;
+    left = size <= segment_bytes_ ? wanted - size : left;
+  }
+  const std::uint64_t free = total_bytes_ - std::min(total_bytes_, held_bytes_ + reserve_bytes_);
+  if (opened != 0 && (opened_bytes > free || opened > free_slots_.size())) {
+    return std::nullopt;
+  }
+  return opened_bytes;
+}
+
 // The content of a new segment is nothing to wait for: no header in it has its number yet.
 Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_pool,
                                    Reserve reserve) {

@@ -31,6 +31,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -119,6 +120,10 @@ class Log {
   // full, but for the reserve.
   Result<Placed> append(const NewObject& object, DataPool pool = DataPool::current,
                         Reserve reserve = Reserve::keep, Site site = Site::current());
+  // What segments would have to be opened for objects of these sizes, one behind the other, in
+  // bytes; nothing when they do not all find space, but for the reserve.
+  std::optional<std::uint64_t> space_for(std::span<const std::uint64_t> sizes_bytes,
+                                         DataPool pool) const;
   // The ticket for everything appended and set before.
   Ticket seal(Site site = Site::current()) const { return host_.drain(site); }
 

@@ -96,6 +96,29 @@ TEST_P(LogTest, is_full_but_for_the_reserve) {
   EXPECT_GT(found_.size(), 60u);
 }
 
+TEST_P(LogTest, knows_beforehand_what_objects_will_need) {
+  Random random(3);
+  std::optional<std::uint64_t> space = 0;
+  for (int i = 0; space; ++i) {
+    std::vector<std::string> values;
+    std::vector<std::uint64_t> sizes_bytes;
+    for (std::uint64_t left = random.between(1, 6); left > 0; --left) {
+      values.emplace_back(random.below(random.chance(1, 8) ? 40'000 : 9'000), 'v');
+      sizes_bytes.push_back(object_format::size_bytes(3, values.back().size()));
+    }
+    space = log_->space_for(sizes_bytes, DataPool::current);
+    const std::uint64_t before = log_->usage().segment_bytes;
+    bool has_room = true;
+    for (const std::string& value : values) {
+      has_room = has_room && try_put("key", value).ok();
+    }
+    ASSERT_EQ(space.has_value(), has_room) << i;
+    if (space) {
+      ASSERT_EQ(before + *space, log_->usage().segment_bytes) << i;
+    }
+  }
+}
+
 TEST_P(LogTest, a_failed_append_changes_nothing) {
   put("a", "1");
   const LogUsage before = log_->usage();

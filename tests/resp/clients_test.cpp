@@ -1,0 +1,148 @@
+// Clients that others wrote, as they are, at the store that the command serves: hiredis, redis-cli
+// and redis-benchmark.
+#include <hiredis/hiredis.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/cli/served_store.h"
+
+namespace remora {
+namespace {
+
+using testing::HasSubstr;
+
+struct FreeReply {
+  void operator()(redisReply* reply) const { freeReplyObject(reply); }
+};
+using Reply = std::unique_ptr<redisReply, FreeReply>;
+
+struct FreeContext {
+  void operator()(redisContext* context) const { redisFree(context); }
+};
+using Context = std::unique_ptr<redisContext, FreeContext>;
+
+// In words: its kind and its text.
+std::string shown(const redisReply* reply) {
+  if (reply == nullptr) {
+    return "no reply";
+  }
+  switch (reply->type) {
+    case REDIS_REPLY_STRING:
+      return "string " + std::string(reply->str, reply->len);
+    case REDIS_REPLY_STATUS:
+      return "status " + std::string(reply->str, reply->len);
+    case REDIS_REPLY_ERROR:
+      return "error " + std::string(reply->str, reply->len);
+    case REDIS_REPLY_INTEGER:
+      return "integer " + std::to_string(reply->integer);
+    case REDIS_REPLY_NIL:
+      return "nil";
+    case REDIS_REPLY_ARRAY: {
+      std::string text = "array";
+      for (std::size_t i = 0; i < reply->elements; ++i) {
+        text += "; " + shown(reply->element[i]);
+      }
+      return text;
+    }
+    default:
+      return "kind " + std::to_string(reply->type);
+  }
+}
+
+class RespClients : public ServedStore {
+ protected:
+  void SetUp() override {
+    serve({"--resp", "127.0.0.1:0"});
+    const std::string said = server_->out();
+    const std::string before = "redis-cli -h 127.0.0.1 -p ";
+    const std::size_t at = said.find(before);
+    ASSERT_NE(at, std::string::npos) << said;
+    port_ = std::stoi(said.substr(at + before.size()));
+  }
+
+  Context connect() const {
+    Context context(redisConnect("127.0.0.1", port_));
+    EXPECT_NE(context, nullptr);
+    EXPECT_EQ(context->err, 0) << context->errstr;
+    return context;
+  }
+  // A program with the port among its words.
+  Outcome run(const std::string& program, const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"/usr/bin/env", program, "-p", std::to_string(port_)};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_process(words);
+  }
+
+  int port_ = 0;
+};
+
+template <typename... Words>
+std::string reply_to(const Context& context, const char* format, Words... words) {
+  return shown(
+      Reply(static_cast<redisReply*>(redisCommand(context.get(), format, words...))).get());
+}
+
+TEST_F(RespClients, hiredis_asks_one_by_one) {
+  const Context context = connect();
+  const std::string binary("\0\r\n$5\r\n\xff\x80", 9);
+  EXPECT_EQ(reply_to(context, "SET %s %b", "key", binary.data(), binary.size()), "status OK");
+  EXPECT_EQ(reply_to(context, "GET %s", "key"), "string " + binary);
+  EXPECT_EQ(reply_to(context, "SET %b %s", binary.data(), binary.size(), "value"), "status OK");
+  EXPECT_EQ(reply_to(context, "MGET key %b none", binary.data(), binary.size()),
+            "array; string " + binary + "; string value; nil");
+  const std::string large(100'000, 'v');
+  EXPECT_EQ(reply_to(context, "SET large %b", large.data(), large.size()), "status OK");
+  EXPECT_EQ(reply_to(context, "GET large"), "string " + large);
+  EXPECT_EQ(reply_to(context, "INCRBY count 7"), "integer 7");
+  EXPECT_EQ(reply_to(context, "SET key"), "error ERR wrong number of arguments for 'set' command");
+  EXPECT_EQ(reply_to(context, "EXISTS key large none"), "integer 2");
+}
+
+TEST_F(RespClients, hiredis_sends_many_before_it_reads) {
+  const Context context = connect();
+  constexpr int count = 1000;
+  for (int i = 0; i < count; ++i) {
+    ASSERT_EQ(redisAppendCommand(context.get(), "SET key:%d value:%d", i, i), REDIS_OK);
+    ASSERT_EQ(redisAppendCommand(context.get(), "GET key:%d", i), REDIS_OK);
+  }
+  for (int i = 0; i < 2 * count; ++i) {
+    void* reply = nullptr;
+    ASSERT_EQ(redisGetReply(context.get(), &reply), REDIS_OK) << context->errstr;
+    EXPECT_EQ(shown(Reply(static_cast<redisReply*>(reply)).get()),
+              i % 2 == 0 ? "status OK" : "string value:" + std::to_string(i / 2));
+  }
+  EXPECT_EQ(reply_to(context, "DBSIZE"), "integer " + std::to_string(count));
+}
+
+// With the hiredis that is built into it, which knows the newer protocol.
+TEST_F(RespClients, redis_cli_speaks_both_protocols) {
+  const std::string proto[] = {"proto\n2\n", "proto 3\n"};
+  for (const int version : {2, 3}) {
+    const std::string option = "-" + std::to_string(version);
+    const Outcome hello = run("redis-cli", {option, "HELLO"});
+    EXPECT_EQ(hello.exit_status, 0) << hello.err;
+    EXPECT_THAT(hello.out, HasSubstr(proto[version - 2]));
+    EXPECT_EQ(run("redis-cli", {option, "-e", "SET", "key", "value"}).out, "OK\n");
+    EXPECT_EQ(run("redis-cli", {option, "-e", "MGET", "key", "none"}).out, "value\n\n");
+    const Outcome wrong = run("redis-cli", {option, "-e", "NOSUCH"});
+    EXPECT_EQ(wrong.exit_status, 1);
+    EXPECT_THAT(wrong.err + wrong.out, HasSubstr("unknown command"));
+  }
+}
+
+TEST_F(RespClients, redis_benchmark_runs_without_an_error) {
+  for (const char* pipeline : {"1", "16"}) {
+    const Outcome outcome = run(
+        "redis-benchmark", {"-t", "get,set,mset", "-n", "2000", "-P", pipeline, "-r", "100", "-q"});
+    EXPECT_EQ(outcome.exit_status, 0) << pipeline;
+    EXPECT_EQ(outcome.err, "") << pipeline;
+    for (const char* test : {"SET: ", "GET: ", "MSET (10 keys): "}) {
+      EXPECT_THAT(outcome.out, HasSubstr(test)) << pipeline;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace remora
