@@ -92,6 +92,8 @@ Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
     Steps& steps = keys_[key];
     if (random.chance(1, 40)) {
       co_await let_times_come(store);
+    } else if (random.chance(1, 10)) {
+      move(store, key, "key-" + std::to_string(random.below(key_count)));
     } else if (random.chance(1, 4)) {
       const kv::LocalStore::Mark mark = store.now();
       const Status status = co_await store.persistent(mark);
@@ -107,6 +109,34 @@ Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
       co_await change(store, steps, key, random);
     }
   }
+}
+
+// As RENAME does. Without room nothing is done.
+void ExpiryRun::move(kv::LocalStore& store, const std::string& from, const std::string& to) {
+  const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(from));
+  if (!found || from == to) {
+    return;
+  }
+  const Step step = {dated_version(as_text(found->value)), found->expires, UINT64_MAX};
+  keys_[to].push_back(step);
+  keys_[from].push_back({.mark = UINT64_MAX});
+  moves_.push_back({from, keys_[from].size() - 1, to, keys_[to].size() - 1});
+  const std::vector<std::byte> value(found->value.begin(), found->value.end());
+  const kv::LocalStore::Write writes[] = {{as_bytes(to), value, step.expires}, {as_bytes(from)}};
+  std::size_t made = 0;
+  const Result<kv::LocalStore::Mark> mark = store.write_all(writes, made);
+  if (mark.ok()) {
+    keys_[to].back().mark = keys_[from].back().mark = *mark;
+    return;
+  }
+  if (mark.code() != Code::no_space) {
+    report("a key cannot be moved: " + std::string(mark.status().message()));
+  }
+  if (made == 0) {
+    keys_[to].pop_back();
+  }
+  keys_[from].pop_back();
+  moves_.pop_back();
 }
 
 // What has gone by then is deleted, and that is as persistent as any deletion.
@@ -201,6 +231,16 @@ void ExpiryRun::cut() {
     return;
   }
   kv::LocalStore& store = *world_.store()->local();
+  for (const Move& move : moves_) {
+    const Steps& steps = keys_[move.from];
+    const Step& before = steps[move.gone - 1];
+    const bool may_be_gone =
+        !is_there(before) || (before.expires != 0 && before.expires <= latest_wall_ms_);
+    if (steps.size() == move.gone + 1 && !may_be_gone && !store.get(as_bytes(move.from))) {
+      firm_[move.to] = std::max(firm_[move.to], move.there);  // the deletion is there
+    }
+  }
+  moves_.clear();
   for (auto& [key, steps] : keys_) {
     look(store, key, steps, firm_[key], " after a cut");
     const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(key));

@@ -7,6 +7,7 @@
 //   - what the last change that was called persistent left, or a later one;
 //   - with the time that was put with it, to the millisecond;
 //   - and not there once that time has come: in particular no older version;
+//   - at one of its two places, when it was moved;
 //   - nor ever again, whatever the clock says, when its time had come a while before something was
 //     called persistent.
 //
@@ -60,6 +61,7 @@ class ExpiryRun {
   void on_memory_event();
   void cut();
   void count();
+  void move(kv::LocalStore& store, const std::string& from, const std::string& to);
   Task<void> let_times_come(kv::LocalStore& store);
   void persistent_up_to(kv::LocalStore::Mark mark);
   bool is_there(const Step& step);
@@ -69,6 +71,14 @@ class ExpiryRun {
   StorePlan plan_;
   StoreWorld world_;
   std::map<std::string, Steps> keys_;
+  // Since the last cut: which steps of the two keys.
+  struct Move {
+    std::string from;
+    std::size_t gone = 0;
+    std::string to;
+    std::size_t there = 0;
+  };
+  std::vector<Move> moves_;
   std::map<std::string, std::size_t> firm_;  // the last step that was called persistent
   std::uint64_t versions_ = 0;
   std::uint64_t left_;  // changes

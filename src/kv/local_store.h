@@ -51,7 +51,8 @@ class LocalStore {
   // All of them in order, from `made` on, which counts them; failures as above. Sizes are looked at
   // and room is asked for before the first is made, for all as if their keys were new, so that none
   // is made where that fails. Only where free space is in pieces may a large one find no room later
-  // than that: `made` tells.
+  // than that: `made` tells. What is put is persistent before what is deleted after it: a cut that
+  // keeps a deletion keeps all before it. On page media the call waits for a commit then.
   virtual Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) = 0;
 
   // Ends when cleaning has made space, or with no_space when there is nothing left to clean.

@@ -120,9 +120,12 @@ inline constexpr Fault clean_forgets_time = {"efactory-clean-forgets-time",
 inline constexpr Fault expired_in_memory = {
     "efactory-expired-in-memory",
     "a key whose time has come leaves the index, and nothing says so on the medium"};
+inline constexpr Fault deletion_overtakes = {
+    "efactory-deletion-overtakes",
+    "of a key that moves, the deletion may be persistent before what it moves to"};
 
 inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time,
-                                        &expired_in_memory};
+                                        &expired_in_memory, &deletion_overtakes};
 
 inline constexpr std::array all = {&write_is_enough,
                                    &late_put_succeeds,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kv/efactory/faults.h"
+
 namespace remora::kv::efactory {
 namespace {
 
@@ -126,6 +128,9 @@ Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
   for (; made < writes.size(); ++made) {
     const Write& next = writes[made];
     if (!next.value) {
+      if (made != 0 && !background_.faults().planted(faults::deletion_overtakes)) {
+        REMORA_TRY(settle());
+      }
       REMORA_TRY(del(next.key).status());
       continue;
     }
@@ -134,6 +139,13 @@ Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
         put_admitted(next.key, std::span(&*next.value, 1), next.expires, size_bytes).status());
   }
   return last_;
+}
+
+// Deletions are for good, and what was put before one may be all that is left of a key that moves.
+Status EfactoryLocal::settle() {
+  const Status status = background_.region().wait(background_.drain());
+  has_failed_ = has_failed_ || !status.ok();
+  return status.ok() ? status : failed();
 }
 
 ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {

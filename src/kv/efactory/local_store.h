@@ -98,6 +98,7 @@ class EfactoryLocal final : public LocalStore {
   Result<Mark> put_admitted(ConstBytes key, std::span<const ConstBytes> value, Expiry expires,
                             std::uint64_t size_bytes);
   void wait_for_commit(const Change& change);
+  Status settle();
   void take_pending();
   void commit_at_once();
   void mark_durable(const Change& change);
