@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "base/printable.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
@@ -60,7 +61,7 @@ Result<NetMessage> decode_net_message(ConstBytes bytes) {
       const std::size_t length = strnlen(raw.text.data(), raw.text.size());
       const bool known = raw.code != 0 && raw.code <= static_cast<std::uint16_t>(Code::timed_out);
       message.reason = Status(known ? static_cast<Code>(raw.code) : Code::closed,
-                              std::string(raw.text.data(), length));
+                              printable({raw.text.data(), length}));
       return message;
     }
   }

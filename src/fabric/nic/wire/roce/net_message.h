@@ -29,7 +29,7 @@ struct NetMessage {
   std::uint32_t mtu_bytes = 0;
   std::uint16_t udp_port = 0;
   Gid gid{};
-  Status reason = {};  // of a refusal
+  Status reason = {};  // of a refusal; one that was heard can be shown on a terminal
 };
 
 namespace net_format {

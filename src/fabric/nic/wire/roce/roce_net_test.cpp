@@ -175,6 +175,14 @@ TEST(NetMessage, survives_being_sent) {
   EXPECT_EQ(why->reason.message().size(), net_format::text_bytes);
 }
 
+TEST(NetMessage, reasons_cannot_steer_a_terminal) {
+  const NetMessage refusal{.kind = NetKind::refusal,
+                           .reason = Status(Code::no_space, "\x1b]0;gone\a\r\n\xc2\x9b")};
+  const Result<NetMessage> why = decode_net_message(encode(refusal));
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(why->reason.message(), "?]0;gone?????");
+}
+
 TEST(NetMessage, every_changed_byte_is_noticed) {
   const std::vector<std::byte> right =
       encode(NetMessage{.kind = NetKind::reply, .mtu_bytes = 4096, .udp_port = 9});
