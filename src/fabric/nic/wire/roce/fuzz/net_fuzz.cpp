@@ -45,6 +45,8 @@ void check_repaired(ConstBytes bytes) {
   store(repaired.data() + offsetof(Message, checksum),
         crc32c(ConstBytes(repaired).first(offsetof(Message, checksum))));
   check_net_message(repaired);
+  repaired.resize(net_format::padded_bytes);
+  check_net_message(repaired);
 }
 
 void fuzz_stream(ConstBytes bytes, std::size_t piece_bytes, bool repair) {
