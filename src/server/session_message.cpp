@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
+#include "base/printable.h"
 
 namespace remora::server {
 
@@ -17,10 +18,6 @@ using session_format::Message;
 namespace {
 
 constexpr std::uint32_t largest_number = (1u << 24) - 1;  // queue pairs and packets have 24 bits
-
-bool is_letter(char letter) {
-  return letter >= ' ' && letter <= '~';
-}
 
 template <std::size_t size>
 void put_text(std::array<char, size>& field, std::string_view text) {
@@ -32,7 +29,7 @@ template <std::size_t size>
 std::optional<std::string> take_text(const std::array<char, size>& field) {
   const auto end = std::ranges::find(field, '\0');
   const bool padded = std::all_of(end, field.end(), [](char letter) { return letter == '\0'; });
-  const bool readable = std::all_of(field.begin(), end, is_letter);
+  const bool readable = std::all_of(field.begin(), end, is_printable);
   return padded && readable ? std::optional(std::string(field.begin(), end)) : std::nullopt;
 }
 
@@ -42,13 +39,6 @@ ConstBytes checked_bytes(const Message& message) {
 
 Status not_a_message() {
   return Status(Code::damaged, "a message that is not of the session protocol");
-}
-
-std::string printable(std::string_view text, bool lines) {
-  std::string out(text);
-  std::ranges::replace_if(
-      out, [&](char letter) { return !is_letter(letter) && !(lines && letter == '\n'); }, '?');
-  return out;
 }
 
 // Whole lines, as many as fit.
@@ -71,9 +61,8 @@ std::vector<std::byte> encode(const SessionMessage& message) {
   out.queue_pair = message.queue_pair.number;
   out.first_packet = message.queue_pair.first_packet;
   out.gid = message.queue_pair.gid;
-  put_text(out.text,
-           printable(message.reason.ok() ? message.text : message.reason.message(), false));
-  const std::string facts = printable(tail_of(message.facts), true);
+  put_text(out.text, printable(message.reason.ok() ? message.text : message.reason.message()));
+  const std::string facts = printable(tail_of(message.facts), "\n");
   out.tail_bytes = static_cast<std::uint32_t>(facts.size());
   out.tail_checksum = crc32c(as_bytes(facts));
   out.checksum = crc32c(checked_bytes(out));
@@ -108,7 +97,7 @@ Result<SessionMessage> decode(ConstBytes bytes) {
   std::optional<std::string> text = take_text(in.text);
   const bool is_refusal = in.kind == static_cast<std::uint16_t>(SessionKind::refusal);
   const bool is_facts = in.kind == static_cast<std::uint16_t>(SessionKind::facts);
-  const auto is_fact_letter = [](char letter) { return is_letter(letter) || letter == '\n'; };
+  const auto is_fact_letter = [](char letter) { return is_printable(letter) || letter == '\n'; };
   if (!engine || !text || in.kind < static_cast<std::uint16_t>(SessionKind::ask) ||
       in.kind > static_cast<std::uint16_t>(SessionKind::stop) || in.queue_pair > largest_number ||
       in.first_packet > largest_number || in.code > static_cast<std::uint32_t>(Code::timed_out) ||

@@ -4,6 +4,7 @@
 
 #include "fabric/nic/core/nic.h"
 #include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/wire/roce/roce_net.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "runtime/poll_loop.h"
 #include "tests/fabric/far_memory.h"
@@ -21,21 +22,57 @@ nic::RoceWireOptions options_of(const RoceSetting& setting, std::uint64_t seed) 
           .loss_seed = seed};
 }
 
-std::unique_ptr<nic::RoceWire> make_roce(RoceSetting setting, std::uint64_t seed, bool near) {
-  std::unique_ptr<nic::RoceWire> made;
-  const auto make = [&] {
-    Result<std::unique_ptr<nic::RoceWire>> wire = nic::RoceWire::create(options_of(setting, seed));
-    EXPECT_TRUE(wire.ok()) << wire.status().message();
-    made = std::move(wire).value();
-  };
+// Runs it in the network of that end, with the address that the end has there.
+void at_end(const RoceSetting& setting, bool near,
+            const std::function<void(const RoceSetting& here)>& what) {
   if (setting.networks == nullptr) {
-    make();
-    return made;
+    what(setting);
+    return;
   }
-  setting.address = near ? TwoNetworks::near_address : TwoNetworks::far_address;
+  RoceSetting here = setting;
+  here.address = near ? TwoNetworks::near_address : TwoNetworks::far_address;
   const Enter enter = near ? &TwoNetworks::in_near : &TwoNetworks::in_far;
-  (setting.networks.get()->*enter)(make);
-  return made;
+  (setting.networks.get()->*enter)([&] { what(here); });
+}
+
+// Either a wire alone, or with what finds its peer.
+struct RoceEnd {
+  nic::RoceWire& wire() { return net != nullptr ? net->wire() : *alone; }
+
+  std::unique_ptr<nic::RoceWire> alone;
+  std::unique_ptr<nic::RoceNet> net;
+};
+
+RoceEnd make_alone(const RoceSetting& setting, std::uint64_t seed, bool near) {
+  RoceEnd end;
+  at_end(setting, near, [&](const RoceSetting& here) {
+    Result<std::unique_ptr<nic::RoceWire>> wire = nic::RoceWire::create(options_of(here, seed));
+    EXPECT_TRUE(wire.ok()) << wire.status().message();
+    end.alone = std::move(wire).value();
+  });
+  return end;
+}
+
+RoceEnd make_listener(Runtime& loop, nic::LinkOwner& owner, const RoceSetting& setting) {
+  RoceEnd end;
+  at_end(setting, false, [&](const RoceSetting& here) {
+    auto net = nic::RoceNet::listen(loop, owner, {nic::parse_address(here.address).value(), 0},
+                                    {.mtu_bytes = setting.mtu_bytes});
+    EXPECT_TRUE(net.ok()) << net.status().message();
+    end.net = std::move(net).value();
+  });
+  return end;
+}
+
+RoceEnd make_connector(PollLoop& loop, nic::LinkOwner& owner, const RoceSetting& setting,
+                       const nic::IpEndpoint& to) {
+  RoceEnd end;
+  at_end(setting, true, [&](const RoceSetting&) {
+    auto net = loop.block_on(nic::RoceNet::connect(loop, owner, to));
+    EXPECT_TRUE(net.ok()) << net.status().message();
+    end.net = std::move(net).value();
+  });
+  return end;
 }
 
 // Wakes a loop that has nothing left to do.
@@ -48,17 +85,25 @@ class RoceWorld final : public World {
  public:
   RoceWorld(std::uint64_t seed, const RoceSetting& setting)
       : loses_(setting.loss_ppm != 0 || setting.is_rough),
-        near_wire_(make_roce(setting, 2 * seed, true)),
-        far_wire_(make_roce(setting, 2 * seed + 1, false)),
+        far_end_(setting.introduces ? make_listener(loop_, owner_, setting)
+                                    : make_alone(setting, 2 * seed + 1, false)),
+        near_end_(setting.introduces
+                      ? make_connector(loop_, owner_, setting, far_end_.wire().local())
+                      : make_alone(setting, 2 * seed, true)),
+        near_wire_(near_end_.wire()),
+        far_wire_(far_end_.wire()),
         target_(make_far_memory(seed)) {
-    introduce(*near_wire_, *far_wire_);
-    introduce(*far_wire_, *near_wire_);
-    near_ = std::make_unique<nic::Nic>(loop_, *near_wire_, near_dma_);
-    far_ = std::make_unique<nic::Nic>(loop_, *far_wire_, far_dma_);
+    if (!setting.introduces) {
+      introduce(near_wire_, far_wire_);
+      introduce(far_wire_, near_wire_);
+    }
+    near_ = std::make_unique<nic::Nic>(loop_, near_wire_, near_dma_);
+    far_ = std::make_unique<nic::Nic>(loop_, far_wire_, far_dma_);
+    EXPECT_TRUE(!setting.introduces || run_until([&] { return owner_.is_up; }));
   }
   ~RoceWorld() override {
-    EXPECT_EQ(near_wire_->counters().bad_icrc + far_wire_->counters().bad_icrc, 0u);
-    EXPECT_EQ(near_wire_->counters().malformed + far_wire_->counters().malformed, 0u);
+    EXPECT_EQ(near_wire_.counters().bad_icrc + far_wire_.counters().bad_icrc, 0u);
+    EXPECT_EQ(near_wire_.counters().malformed + far_wire_.counters().malformed, 0u);
   }
 
   Runtime& runtime() override { return loop_; }
@@ -99,11 +144,11 @@ class RoceWorld final : public World {
   }
 
   void cut_wire() override {
-    near_wire_->mute(true);
-    far_wire_->mute(true);
+    near_wire_.mute(true);
+    far_wire_.mute(true);
   }
   void kill_far() override {
-    far_wire_->mute(true);
+    far_wire_.mute(true);
   }
 
  private:
@@ -112,10 +157,19 @@ class RoceWorld final : public World {
     EXPECT_TRUE(link.ok()) << link.status().message();
   }
 
+  // That the listener is told of the link.
+  struct Owner final : nic::LinkOwner {
+    void link_up(nic::LinkId, const nic::HostPeer&) override { is_up = true; }
+    bool is_up = false;
+  };
+
   const bool loses_;
   PollLoop loop_;
-  std::unique_ptr<nic::RoceWire> near_wire_;
-  std::unique_ptr<nic::RoceWire> far_wire_;
+  Owner owner_;
+  RoceEnd far_end_;
+  RoceEnd near_end_;
+  nic::RoceWire& near_wire_;
+  nic::RoceWire& far_wire_;
   std::unique_ptr<FarMemory> target_;
   nic::PlainDma near_dma_;
   nic::PlainDma far_dma_;

@@ -17,6 +17,8 @@ struct RoceSetting {
   std::uint32_t mtu_bytes = 0;
   std::shared_ptr<const TwoNetworks> networks = {};  // instead of loopback
   bool is_rough = false;                             // those lose packets
+  // The devices find each other as those of a store and its clients do, and agree on the MTU.
+  bool introduces = false;
 };
 
 std::unique_ptr<World> make_roce_world(std::uint64_t seed, const RoceSetting& setting);

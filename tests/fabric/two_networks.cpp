@@ -59,7 +59,7 @@ Result<std::unique_ptr<TwoNetworks>> TwoNetworks::create(const Shaping& shaping)
 }
 
 TwoNetworks::~TwoNetworks() {
-  for (const int descriptor : {home_, near_, far_}) {
+  for (const int descriptor : {home_, near_, far_, router_}) {
     if (descriptor >= 0) {
       close(descriptor);
     }
@@ -81,13 +81,15 @@ Status TwoNetworks::set_up(const Shaping& shaping) {
   }
   REMORA_TRY(new_network(near_));
   REMORA_TRY(new_network(far_));
-  REMORA_TRY(run_command("ip link add far type veth peer name near"));
-  REMORA_TRY(run_command(fmt::format("ip link set near netns /proc/{}/fd/{}", getpid(), near_)));
-  const auto finish = [&](const char* device, const char* address) -> Status {
+  REMORA_TRY(shaping.router_mtu == 0 ? lay_cable() : put_router(shaping.router_mtu));
+  const auto finish = [&](const char* device, const char* address, unsigned mtu) -> Status {
     REMORA_TRY(run_command(fmt::format("ip address add {}/24 dev {}", address, device)));
     // The system cuts large datagrams itself then, as for a card that cannot: what the other end
     // gets are single packets.
     REMORA_TRY(run_command(fmt::format("ip link set {} gso_max_segs 1", device)));
+    if (mtu != 0) {
+      REMORA_TRY(run_command(fmt::format("ip link set {} mtu {}", device, mtu)));
+    }
     REMORA_TRY(run_command(fmt::format("ip link set {} up", device)));
     if (shaping.lost_per_1000 != 0) {
       REMORA_TRY(lose_some(shaping.lost_per_1000));
@@ -96,11 +98,43 @@ Status TwoNetworks::set_up(const Shaping& shaping) {
                ? Status()
                : run_command(fmt::format("tc qdisc add dev {} root {}", device, shaping.queue));
   };
-  REMORA_TRY(finish("far", far_address));
-  if (setns(near_, CLONE_NEWNET) != 0) {
-    return os_failure("cannot enter a network namespace", errno);
-  }
-  return finish("near", near_address);
+  REMORA_TRY(enter(far_));
+  REMORA_TRY(finish("far", far_address, shaping.far_mtu));
+  REMORA_TRY(enter(near_));
+  REMORA_TRY(finish("near", near_address, shaping.near_mtu));
+  return shaping.route_mtu == 0 ? Status()
+                                : run_command(fmt::format("ip route add {}/32 dev near mtu {}",
+                                                          far_address, shaping.route_mtu));
+}
+
+Status TwoNetworks::enter(int network) const {
+  return setns(network, CLONE_NEWNET) == 0 ? Status()
+                                           : os_failure("cannot enter a network namespace", errno);
+}
+
+Status TwoNetworks::lay_cable() const {
+  REMORA_TRY(run_command("ip link add far type veth peer name near"));
+  return run_command(fmt::format("ip link set near netns /proc/{}/fd/{}", getpid(), near_));
+}
+
+// The router answers for each end to the other, so that both are set up as on one cable.
+Status TwoNetworks::put_router(unsigned mtu) {
+  REMORA_TRY(new_network(router_));
+  const auto connect = [&](const char* end, int network, const char* address) -> Status {
+    REMORA_TRY(
+        run_command(fmt::format("ip link add to_{0} mtu 9000 type veth peer name {0}", end)));
+    REMORA_TRY(
+        run_command(fmt::format("ip link set {} netns /proc/{}/fd/{}", end, getpid(), network)));
+    REMORA_TRY(run_command(fmt::format("ip address add 10.77.0.254/32 dev to_{}", end)));
+    REMORA_TRY(run_command(fmt::format("ip link set to_{} up", end)));
+    REMORA_TRY(
+        run_command(fmt::format("echo 0 > /proc/sys/net/ipv4/neigh/to_{}/proxy_delay", end)));
+    return run_command(fmt::format("ip route add {}/32 dev to_{} mtu lock {}", address, end, mtu));
+  };
+  REMORA_TRY(connect("near", near_, near_address));
+  REMORA_TRY(connect("far", far_, far_address));
+  REMORA_TRY(run_command("echo 1 > /proc/sys/net/ipv4/conf/all/proxy_arp"));
+  return run_command("echo 1 > /proc/sys/net/ipv4/ip_forward");
 }
 
 void TwoNetworks::in(int network, const std::function<void()>& what) const {

@@ -1,6 +1,6 @@
 // TwoNetworks: two network namespaces of this process with a pair of virtual Ethernet interfaces
-// between them, as two machines on one cable. Needs root and the commands `ip`, `tc` and `nft`.
-// They are gone with this object, however the process ends.
+// between them, as two machines on one cable, or on either side of a router. Needs root and the
+// commands `ip`, `tc` and `nft`. They are gone with this object, however the process ends.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,15 @@
 
 namespace remora::fabric::contract {
 
-// What makes the cable worse than it is.
+// What makes the cable worse than it is. An MTU of 0 is what the system gives.
 struct Shaping {
   std::string queue = {};      // what `tc qdisc add dev DEVICE root` is told for both ends
   unsigned lost_per_1000 = 0;  // of the datagrams that arrive, by chance
+  unsigned near_mtu = 0;       // of the interfaces
+  unsigned far_mtu = 0;
+  unsigned route_mtu = 0;  // of near's route to far; far knows nothing of it
+  // Not 0: a router is between the two, lets no larger packets pass, and says so to the sender.
+  unsigned router_mtu = 0;
 
   bool none() const { return queue.empty() && lost_per_1000 == 0; }
 };
@@ -39,10 +44,14 @@ class TwoNetworks {
   void in(int network, const std::function<void()>& what) const;
   Status set_up(const Shaping& shaping);
   Status new_network(int& descriptor) const;
+  Status lay_cable() const;
+  Status put_router(unsigned mtu);
+  Status enter(int network) const;
 
   int home_ = -1;
   int near_ = -1;
   int far_ = -1;
+  int router_ = -1;
 };
 
 }  // namespace remora::fabric::contract

@@ -32,14 +32,14 @@ WorldKind roce_kind(const std::string& name, const RoceSetting& setting, std::ui
 
 // Two networks of this machine, which live as long as the program. Why there are none is what the
 // skipped tests say.
-WorldKind cable_kind(const std::string& name, const Shaping& shaping) {
+WorldKind cable_kind(const std::string& name, const Shaping& shaping, bool introduces = false) {
   Result<std::unique_ptr<TwoNetworks>> networks = TwoNetworks::create(shaping);
   if (!networks.ok()) {
     WorldKind kind{.name = name, .make = {}};
     kind.absent = networks.status().message();
     return kind;
   }
-  RoceSetting setting{.is_rough = !shaping.none()};
+  RoceSetting setting{.is_rough = !shaping.none(), .introduces = introduces};
   setting.networks = std::move(networks).value();
   return {.name = name,
           .make = [setting](std::uint64_t seed) { return make_roce_world(seed, setting); }};
@@ -76,6 +76,8 @@ const std::vector<WorldKind>& all_worlds() {
       // more than it can carry.
       cable_kind("roce_cable", {}),
       cable_kind("roce_lossy_cable", {.lost_per_1000 = 10}),
+      // Ends that carry packets of different sizes, and agree on one.
+      cable_kind("roce_uneven", {.near_mtu = 1500, .far_mtu = 9000}, true),
       cable_kind("roce_narrow", {.queue = "tbf rate 400mbit burst 16kb limit 20kb"}),
   };
   return worlds;

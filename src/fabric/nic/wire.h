@@ -62,7 +62,8 @@ class Wire {
   virtual const char* name() const = 0;
   // Who this side is.
   virtual Gid gid() const = 0;
-  // The most payload bytes of one packet; headers come on top (at most max_header_bytes).
+  // The most payload bytes of one packet; headers come on top (at most max_header_bytes). A link
+  // may have less.
   virtual std::uint32_t mtu_bytes() const = 0;
   // Every packet arrives, once and in order, as long as the link is up: no retransmission timer is
   // needed, only link_down.

@@ -66,6 +66,10 @@ class JoinedWireTest : public testing::Test {
     ASSERT_TRUE(loop_.block_on(near_wire_->connect(path)).ok());
     near_ = std::make_unique<JoinedParty>(loop_, *near_wire_);
     far_net_ = loop_.block_on(RoceNet::connect(loop_, far_owner_, net_->wire().local())).value();
+    const std::uint64_t end_ns = loop_.after(20'000'000'000);
+    while (owner_.up.size() < 2 && loop_.now_ns() < end_ns) {
+      loop_.turn();
+    }
     far_ = std::make_unique<JoinedParty>(loop_, far_net_->wire());
   }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "base/printable.h"
 #include "fabric/nic/wire.h"
 #include "fabric/nic/wire/ring/byte_ring.h"
 
@@ -86,14 +87,6 @@ Status check_fields(ConstBytes bytes) {
   return {};
 }
 
-// The reason goes to people's terminals: whatever could steer one is made harmless.
-std::string printable(ConstBytes bytes) {
-  std::string text(as_text(bytes));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
-}
-
 }  // namespace
 
 EncodedHandshake encode(const HandshakeMessage& message) {
@@ -129,7 +122,7 @@ Result<HandshakeMessage> parse_handshake(ConstBytes bytes) {
   message.shape = {load<std::uint32_t>(at + ring_bytes_at), load<std::uint32_t>(at + mtu_bytes_at)};
   message.features = load<std::uint64_t>(at + features_at);
   message.code = static_cast<Code>(load<std::uint32_t>(at + code_at));
-  message.text = printable(bytes.subspan(handshake_head_bytes));
+  message.text = printable(as_text(bytes.subspan(handshake_head_bytes)));
   return message;
 }
 

@@ -2,18 +2,12 @@
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 
-#include "fabric/nic/wire.h"
-#include "fabric/nic/wire/ring/descriptor.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
@@ -31,36 +25,6 @@ Gid mapped_v4(const in_addr& from) {
   std::copy(v4_prefix.begin(), v4_prefix.end(), gid.begin());
   std::memcpy(gid.data() + v4_at, &from, sizeof from);
   return gid;
-}
-
-// Whether the interface's network holds the address. Only loopback answers to all of its network.
-bool answers_to(const ifaddrs& entry, const Gid& wanted) {
-  if (entry.ifa_addr == nullptr) {
-    return false;
-  }
-  sockaddr_storage storage{};
-  const int family = entry.ifa_addr->sa_family;
-  if (family != AF_INET && family != AF_INET6) {
-    return false;
-  }
-  std::memcpy(&storage, entry.ifa_addr,
-              family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
-  const Gid own = endpoint_of(storage).address;
-  if (own == wanted) {
-    return true;
-  }
-  const bool is_loopback = (entry.ifa_flags & IFF_LOOPBACK) != 0;
-  return is_loopback && family == AF_INET && is_mapped_v4(wanted) && wanted[v4_at] == 127;
-}
-
-Result<std::uint32_t> mtu_of(const char* interface_name) {
-  const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  ifreq request{};
-  std::strncpy(request.ifr_name, interface_name, IFNAMSIZ - 1);
-  if (!socket.open() || ioctl(socket.number(), SIOCGIFMTU, &request) != 0) {
-    return os_failure(fmt::format("cannot ask for the MTU of {}", interface_name), errno);
-  }
-  return static_cast<std::uint32_t>(request.ifr_mtu);
 }
 
 }  // namespace
@@ -166,48 +130,6 @@ IpEndpoint endpoint_of(const sockaddr_storage& storage) {
     endpoint.port = ntohs(v6.sin6_port);
   }
   return endpoint;
-}
-
-std::uint32_t roce_mtu(std::uint32_t interface_mtu_bytes) {
-  constexpr std::uint32_t ip_and_udp = 40 + 8;
-  constexpr std::uint32_t around = ip_and_udp + max_header_bytes + roce_limits::icrc_bytes;
-  for (std::uint32_t mtu = roce_limits::mtu_bytes_max; mtu >= roce_limits::mtu_bytes_min;
-       mtu /= 2) {
-    if (interface_mtu_bytes >= mtu + around) {
-      return mtu;
-    }
-  }
-  return 0;
-}
-
-Result<std::uint32_t> path_mtu_of(const Gid& address) {
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) {
-    return os_failure("cannot list the network interfaces", errno);
-  }
-  std::string name;
-  for (const ifaddrs* entry = list; entry != nullptr && name.empty(); entry = entry->ifa_next) {
-    if (answers_to(*entry, address)) {
-      name = entry->ifa_name;
-    }
-  }
-  freeifaddrs(list);
-  if (name.empty()) {
-    return Status(Code::not_found,
-                  fmt::format("no network interface of this machine has the address "
-                              "{}; `ip address` lists those that there are",
-                              address_text(address)));
-  }
-  Result<std::uint32_t> interface_mtu = mtu_of(name.c_str());
-  if (!interface_mtu.ok()) {
-    return interface_mtu.status();
-  }
-  const std::uint32_t mtu = roce_mtu(*interface_mtu);
-  if (mtu == 0) {
-    return Status(Code::unsupported, fmt::format("the MTU of {}, {} bytes, is too small for RoCE",
-                                                 name, *interface_mtu));
-  }
-  return mtu;
 }
 
 }  // namespace remora::fabric::nic

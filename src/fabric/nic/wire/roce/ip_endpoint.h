@@ -39,10 +39,4 @@ SocketAddress socket_address(const IpEndpoint& endpoint);
 // Any other family gives an empty one.
 IpEndpoint endpoint_of(const sockaddr_storage& storage);
 
-// The payload bytes of one RoCE packet, by the MTU of the interface that has this address:
-// not_found when no interface has it.
-Result<std::uint32_t> path_mtu_of(const Gid& address);
-// The same for the MTU of an interface; 0 when it is too small for any.
-std::uint32_t roce_mtu(std::uint32_t interface_mtu_bytes);
-
 }  // namespace remora::fabric::nic

@@ -47,20 +47,5 @@ TEST(IpEndpoint, knows_any_address) {
   EXPECT_FALSE((IpEndpoint{parse_address("10.0.0.0").value(), 1}).is_any());
 }
 
-TEST(PathMtu, is_the_largest_that_the_interface_carries) {
-  EXPECT_EQ(roce_mtu(65'536), 4096u);
-  EXPECT_EQ(roce_mtu(9000), 4096u);
-  EXPECT_EQ(roce_mtu(4200), 2048u);
-  EXPECT_EQ(roce_mtu(1500), 1024u);
-  EXPECT_EQ(roce_mtu(576), 256u);
-  EXPECT_EQ(roce_mtu(300), 0u);
-}
-
-TEST(PathMtu, is_that_of_the_interface_with_the_address) {
-  EXPECT_EQ(path_mtu_of(parse_address("127.0.0.1").value()).value(), 4096u);
-  EXPECT_EQ(path_mtu_of(parse_address("127.9.8.7").value()).value(), 4096u);
-  EXPECT_EQ(path_mtu_of(parse_address("192.0.2.7").value()).code(), Code::not_found);
-}
-
 }  // namespace
 }  // namespace remora::fabric::nic

@@ -4,9 +4,18 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "base/printable.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
+namespace {
+
+std::size_t bytes_of(NetKind kind) {
+  return kind == NetKind::greeting || kind == NetKind::reply ? net_format::padded_bytes
+                                                             : sizeof(net_format::Message);
+}
+
+}  // namespace
 
 std::vector<std::byte> encode(const NetMessage& message) {
   net_format::Message raw{};
@@ -19,7 +28,7 @@ std::vector<std::byte> encode(const NetMessage& message) {
   raw.gid = message.gid;
   const std::string_view text = message.reason.message().substr(0, raw.text.size());
   std::ranges::copy(text, raw.text.begin());
-  std::vector<std::byte> bytes(sizeof raw);
+  std::vector<std::byte> bytes(bytes_of(message.kind));
   std::memcpy(bytes.data(), &raw, sizeof raw);
   store(bytes.data() + offsetof(net_format::Message, checksum),
         crc32c(ConstBytes(bytes).first(offsetof(net_format::Message, checksum))));
@@ -42,8 +51,10 @@ Result<NetMessage> decode_net_message(ConstBytes bytes) {
                                          std::to_string(net_format::version) +
                                          "; use the same release on both sides");
   }
-  if (bytes.size() != sizeof raw ||
-      crc32c(bytes.first(offsetof(net_format::Message, checksum))) != raw.checksum) {
+  if (bytes.size() != bytes_of(static_cast<NetKind>(raw.kind)) ||
+      crc32c(bytes.first(offsetof(net_format::Message, checksum))) != raw.checksum ||
+      !std::ranges::all_of(bytes.subspan(sizeof raw),
+                           [](std::byte padding) { return padding == std::byte{0}; })) {
     return damaged;
   }
   NetMessage message{.kind = static_cast<NetKind>(raw.kind),
@@ -55,12 +66,13 @@ Result<NetMessage> decode_net_message(ConstBytes bytes) {
     case NetKind::reply:
       return message.udp_port != 0 ? Result<NetMessage>(message) : Result<NetMessage>(damaged);
     case NetKind::ready:
+    case NetKind::settled:
       return message;
     case NetKind::refusal: {
       const std::size_t length = strnlen(raw.text.data(), raw.text.size());
       const bool known = raw.code != 0 && raw.code <= static_cast<std::uint16_t>(Code::timed_out);
       message.reason = Status(known ? static_cast<Code>(raw.code) : Code::closed,
-                              std::string(raw.text.data(), length));
+                              printable({raw.text.data(), length}));
       return message;
     }
   }

@@ -2,9 +2,14 @@
 // messages are kept apart there. docs/formats/roce.md has the bytes.
 //
 //   listener           connector
-//   greeting      ->                  my gid, my UDP port, my MTU
-//                 <-   reply          yours, and the same MTU
-//   ready         ->                  both links are up; control messages may follow
+//   greeting      ->                  my gid, my UDP port, the MTU that I can send to you
+//                 <-   reply          the same of mine
+//   ready         ->                  you are let in; the MTU that is left
+//                 <-   settled        the MTU of the link; control messages may follow
+//
+// The first two are padded: when they have arrived, packets of that size have found their way, or
+// routers have told the system what size does. So the listener knows its way when it is replied to,
+// and the connector its own when it hears `ready`.
 //
 // In place of any of them either side may say a refusal, with the reason, and hang up. All of it
 // comes from outside and may be anything.
@@ -22,20 +27,20 @@
 
 namespace remora::fabric::nic {
 
-enum class NetKind : std::uint16_t { greeting = 1, reply = 2, ready = 3, refusal = 4 };
+enum class NetKind : std::uint16_t { greeting = 1, reply = 2, ready = 3, refusal = 4, settled = 5 };
 
 struct NetMessage {
   NetKind kind = NetKind::greeting;
   std::uint32_t mtu_bytes = 0;
   std::uint16_t udp_port = 0;
   Gid gid{};
-  Status reason = {};  // of a refusal
+  Status reason = {};  // of a refusal; one that was heard can be shown on a terminal
 };
 
 namespace net_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'R', 'O', 'C', 'E'};
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 inline constexpr std::size_t text_bytes = 152;
 
 struct Message {
@@ -55,6 +60,8 @@ static_assert(sizeof(Message) == 192 && offsetof(Message, version) == 8 &&
 // Before every message: its size.
 inline constexpr std::size_t head_bytes = 4;
 inline constexpr std::size_t message_bytes_max = 4096;
+// Of a greeting and a reply, zeros behind the message included.
+inline constexpr std::size_t padded_bytes = message_bytes_max;
 
 }  // namespace net_format
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "fabric/nic/wire/roce/path_mtu.h"
+
 namespace remora::fabric::nic {
 namespace {
 
@@ -36,6 +38,28 @@ Result<Descriptor> listen_stream(const IpEndpoint& at) {
     return os_failure("cannot listen at TCP " + to_string(at), error);
   }
   return socket;
+}
+
+// Makes an MTU one that the peer can carry too, as it says, and the way to it, as far as the system
+// knows.
+Status narrow(std::uint32_t& mtu_bytes, std::uint32_t said_bytes, const ControlStream& way) {
+  const Result<std::uint32_t> both = agreed_mtu(mtu_bytes, said_bytes);
+  if (!both.ok()) {
+    return both.status();
+  }
+  const Result<std::uint32_t> by_way = path_mtu_of(way.descriptor());
+  if (!by_way.ok()) {
+    return by_way.status();
+  }
+  mtu_bytes = std::min(*both, *by_way);
+  return {};
+}
+
+Status check_no_larger(std::uint32_t said_bytes, std::uint32_t before_bytes) {
+  return is_roce_mtu(said_bytes) && said_bytes <= before_bytes
+             ? Status()
+             : Status(Code::invalid_argument,
+                      "the peer wants another MTU than the two sides have agreed on");
 }
 
 }  // namespace
@@ -169,7 +193,7 @@ bool RoceNet::tell_owner() {
     }
   }
   for (const std::unique_ptr<Peer>& peer : ended) {
-    if (peer->link != 0) {
+    if (peer->settled) {
       owner_.link_down(peer->link);
     }
   }
@@ -210,7 +234,7 @@ bool RoceNet::look() {
     if (some_ready && !peer.ended) {
       hear(peer);
     }
-    const bool is_waited_for = peer.link == 0 || outcome_ != nullptr;
+    const bool is_waited_for = !peer.settled;
     const bool is_late = is_waited_for && now_ns - peer.came_ns >= options_.handshake_ns;
     if (is_waited_for && !is_late && !alarm_.armed()) {
       runtime_.arm(alarm_, peer.came_ns + options_.handshake_ns);
@@ -219,7 +243,9 @@ bool RoceNet::look() {
       end(peer);
       if (is_late && outcome_ != nullptr) {
         std::exchange(outcome_, nullptr)
-            ->set(Status(Code::timed_out, "the peer did not finish the handshake in time"));
+            ->set(Status(Code::timed_out,
+                         "the peer did not finish the handshake in time; if small packets reach "
+                         "it and large ones do not, give the route there an MTU"));
       }
     }
   }
@@ -233,16 +259,19 @@ void RoceNet::accept_some() {
       return;
     }
     const auto strangers = std::ranges::count_if(
-        links_, [](const std::unique_ptr<Peer>& peer) { return peer->link == 0; });
+        links_, [](const std::unique_ptr<Peer>& peer) { return !peer->settled; });
     if (static_cast<std::size_t>(strangers) >= strangers_max || !watch(socket.number()).ok()) {
       continue;  // it may try again
     }
     links_.push_back(std::make_unique<Peer>(ControlStream(std::move(socket)), runtime_.now_ns()));
-    const NetMessage greeting{.kind = NetKind::greeting,
-                              .mtu_bytes = wire_->mtu_bytes(),
-                              .udp_port = wire_->local().port,
-                              .gid = wire_->gid()};
-    (void)links_.back()->stream.send(encode(greeting)).ok();
+    Peer& peer = *links_.back();
+    peer.mtu_bytes = wire_->mtu_bytes();
+    if (Status status = narrow(peer.mtu_bytes, peer.mtu_bytes, peer.stream); !status.ok()) {
+      refuse(peer, status);
+      end(peer);
+    } else {
+      (void)say(peer, NetKind::greeting).ok();
+    }
   }
 }
 
@@ -261,8 +290,7 @@ void RoceNet::hear(Peer& peer) {
     }
     const bool is_told = got == ControlStream::Got::message && listener_.open();
     if (is_told) {
-      (void)peer.stream.send(encode(NetMessage{.kind = NetKind::refusal, .reason = status})).ok();
-      owner_.refused(status);
+      refuse(peer, status);
     }
     end(peer);
     if (outcome_ != nullptr) {
@@ -272,7 +300,7 @@ void RoceNet::hear(Peer& peer) {
 }
 
 Status RoceNet::take(Peer& peer, ConstBytes message) {
-  if (peer.link != 0 && outcome_ == nullptr) {
+  if (peer.settled) {
     owner_.control(peer.link, message);
     return {};
   }
@@ -283,55 +311,99 @@ Status RoceNet::take(Peer& peer, ConstBytes message) {
   if (parsed->kind == NetKind::refusal) {
     return parsed->reason;
   }
-  return listener_.open() ? introduced(peer, *parsed) : greeted(peer, *parsed);
+  const bool is_first = peer.link == 0;
+  if (listener_.open()) {
+    return is_first ? introduced(peer, *parsed) : settled(peer, *parsed);
+  }
+  return is_first ? greeted(peer, *parsed) : welcomed(peer, *parsed);
 }
 
-// The listener's side.
+// This side's introduction, with the MTU of the link as far as it is known.
+Status RoceNet::say(Peer& peer, NetKind kind) {
+  return peer.stream.send(encode(NetMessage{.kind = kind,
+                                            .mtu_bytes = peer.mtu_bytes,
+                                            .udp_port = wire_->local().port,
+                                            .gid = wire_->gid()}));
+}
+
+void RoceNet::refuse(Peer& peer, const Status& reason) {
+  (void)peer.stream.send(encode(NetMessage{.kind = NetKind::refusal, .reason = reason})).ok();
+  owner_.refused(reason);
+}
+
+// The listener's side, first to hear the reply. The greeting has arrived: the way there is known.
 Status RoceNet::introduced(Peer& peer, const NetMessage& message) {
   if (message.kind != NetKind::reply) {
     return Status(Code::invalid_argument, "the peer said something else than its reply");
   }
-  if (message.mtu_bytes != wire_->mtu_bytes()) {
-    return Status(Code::invalid_argument, "both sides need one MTU");
-  }
+  REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
   peer.who = {.gid = message.gid, .identity = {.uid = no_user, .group = no_user, .pid = 0}};
   REMORA_TRY(owner_.admit(peer.who));
   const IpEndpoint from{peer.stream.peer().address, message.udp_port};
-  const Result<LinkId> link = wire_->add_link({.endpoint = from, .gid = message.gid});
+  const Result<LinkId> link =
+      wire_->add_link({.endpoint = from, .gid = message.gid, .mtu_bytes = peer.mtu_bytes});
   if (!link.ok()) {
     return link.status();
   }
   peer.link = *link;
-  owner_.link_up(*link, peer.who);
-  return peer.stream.send(encode(NetMessage{.kind = NetKind::ready}));
+  return say(peer, NetKind::ready);
 }
 
-// The connector's side.
+// Then to hear what the connector has found out since.
+Status RoceNet::settled(Peer& peer, const NetMessage& message) {
+  if (message.kind != NetKind::settled) {
+    return Status(Code::invalid_argument, "the peer said something else than the MTU");
+  }
+  REMORA_TRY(check_no_larger(message.mtu_bytes, peer.mtu_bytes));
+  peer.mtu_bytes = message.mtu_bytes;
+  wire_->narrow(peer.link, peer.mtu_bytes);
+  peer.settled = true;
+  owner_.link_up(peer.link, peer.who);
+  return {};
+}
+
+// The connector's side, first to hear the greeting.
 Status RoceNet::greeted(Peer& peer, const NetMessage& message) {
-  if (message.kind == NetKind::ready && wire_ != nullptr && outcome_ != nullptr) {
-    std::exchange(outcome_, nullptr)->set(Status());
-    return {};
+  if (message.kind != NetKind::greeting) {
+    return Status(Code::invalid_argument, "the peer said something else than its greeting");
   }
-  if (message.kind != NetKind::greeting || wire_ != nullptr) {
-    return Status(Code::invalid_argument, "the peer said what does not belong there");
+  const IpEndpoint own{peer.stream.local().address, 0};
+  Result<std::uint32_t> by_interface = interface_mtu_of(own.address);
+  if (!by_interface.ok()) {
+    return by_interface.status();
   }
-  Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
-      {.local = {peer.stream.local().address, 0}, .mtu_bytes = message.mtu_bytes, .max_links = 1});
+  peer.mtu_bytes =
+      options_.mtu_bytes == 0 ? *by_interface : std::min(options_.mtu_bytes, *by_interface);
+  REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
+  Result<std::unique_ptr<RoceWire>> wire =
+      RoceWire::create({.local = own, .mtu_bytes = peer.mtu_bytes, .max_links = 1});
   if (!wire.ok()) {
     return wire.status();
   }
   wire_ = std::move(wire).value();
   peer.who = {.gid = message.gid, .identity = {.uid = no_user, .group = no_user, .pid = 0}};
   const IpEndpoint there{peer.stream.peer().address, message.udp_port};
-  const Result<LinkId> link = wire_->add_link({.endpoint = there, .gid = message.gid});
+  const Result<LinkId> link =
+      wire_->add_link({.endpoint = there, .gid = message.gid, .mtu_bytes = peer.mtu_bytes});
   if (!link.ok()) {
     return link.status();
   }
   peer.link = *link;
-  return peer.stream.send(encode(NetMessage{.kind = NetKind::reply,
-                                            .mtu_bytes = wire_->mtu_bytes(),
-                                            .udp_port = wire_->local().port,
-                                            .gid = wire_->gid()}));
+  return say(peer, NetKind::reply);
+}
+
+// Then to hear that it is let in. The reply has arrived: the way there is known.
+Status RoceNet::welcomed(Peer& peer, const NetMessage& message) {
+  if (message.kind != NetKind::ready) {
+    return Status(Code::invalid_argument, "the peer said what does not belong there");
+  }
+  REMORA_TRY(check_no_larger(message.mtu_bytes, peer.mtu_bytes));
+  REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
+  wire_->narrow(peer.link, peer.mtu_bytes);
+  REMORA_TRY(say(peer, NetKind::settled));
+  peer.settled = true;
+  std::exchange(outcome_, nullptr)->set(Status());
+  return {};
 }
 
 }  // namespace remora::fabric::nic

@@ -4,6 +4,10 @@
 // connection stays: it carries control messages, as the socket of a ring link does, and when it
 // ends the link is down, however the peer ended.
 //
+// MTU. Each link has the largest that the interfaces at both ends and the way between them carry.
+// What the way carries is what the system knows of it once large messages have gone there and back:
+// a way that drops large packets, and does not say so, lets nobody in.
+//
 // Addresses are the same for TCP and UDP, and part of every packet's checksum: nothing on the way
 // may translate them.
 //
@@ -36,7 +40,7 @@ namespace remora::fabric::nic {
 inline constexpr uid_t no_user = static_cast<uid_t>(-1);
 
 struct RoceNetOptions {
-  std::uint32_t mtu_bytes = 0;  // 0: by the interface
+  std::uint32_t mtu_bytes = 0;  // the most that a link may have; 0: by the interface
   std::uint32_t max_links = roce_limits::links;
   bool is_second = false;  // as in RoceWireOptions
   std::uint64_t handshake_ns = 2'000'000'000;
@@ -76,6 +80,8 @@ class RoceNet final : public Poller {
     std::uint64_t came_ns;
     LinkId link = 0;  // 0: it has not introduced itself
     HostPeer who = {};
+    std::uint32_t mtu_bytes = 0;  // that was said last
+    bool settled = false;         // control messages follow
     bool ended = false;
   };
 
@@ -98,7 +104,11 @@ class RoceNet final : public Poller {
   void hear(Peer& peer);
   Status take(Peer& peer, ConstBytes message);
   Status introduced(Peer& peer, const NetMessage& message);
+  Status settled(Peer& peer, const NetMessage& message);
   Status greeted(Peer& peer, const NetMessage& message);
+  Status welcomed(Peer& peer, const NetMessage& message);
+  Status say(Peer& peer, NetKind kind);
+  void refuse(Peer& peer, const Status& reason);
   void end(Peer& peer);
   bool tell_owner();
   Peer* find(LinkId link);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "runtime/poll_loop.h"
@@ -38,14 +39,30 @@ struct NetSink final : PacketSink {
 
 class RoceNetTest : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { listen_with({}); }
+  void listen_with(const RoceNetOptions& options) {
     const IpEndpoint at{parse_address("127.0.0.1").value(), 0};
-    auto made = RoceNet::listen(loop, far_owner, at);
+    auto made = RoceNet::listen(loop, far_owner, at, options);
     ASSERT_TRUE(made.ok()) << made.status().message();
     far = std::move(made).value();
   }
-  Result<std::unique_ptr<RoceNet>> connect() {
-    return loop.block_on(RoceNet::connect(loop, near_owner, far->wire().local()));
+  // Until both sides know of it.
+  Result<std::unique_ptr<RoceNet>> connect(const RoceNetOptions& options = {}) {
+    const std::size_t before = far_owner.up.size();
+    auto near = loop.block_on(RoceNet::connect(loop, near_owner, far->wire().local(), options));
+    EXPECT_TRUE(!near.ok() || run_until([&] { return far_owner.up.size() > before; }));
+    return near;
+  }
+  // The next message to a peer that is played by hand.
+  Result<NetMessage> next_of(ControlStream& stream) {
+    ConstBytes message;
+    ControlStream::Got got = ControlStream::Got::nothing;
+    run_until([&] {
+      got = got == ControlStream::Got::nothing ? stream.receive(message) : got;
+      return got != ControlStream::Got::nothing;
+    });
+    return got == ControlStream::Got::message ? decode_net_message(message)
+                                              : Status(Code::closed, "nothing was said");
   }
   bool run_until(const std::function<bool()>& holds) {
     const std::uint64_t end_ns = loop.after(20'000'000'000);
@@ -159,31 +176,146 @@ TEST_F(RoceNetTest, a_second_listener_is_refused) {
   EXPECT_EQ(RoceNet::listen(loop, near_owner, far->wire().local()).code(), Code::in_use);
 }
 
-TEST(NetMessage, survives_being_sent) {
-  const NetMessage greeting{
-      .kind = NetKind::greeting, .mtu_bytes = 1024, .udp_port = 7, .gid = {1, 2}};
-  const Result<NetMessage> heard = decode_net_message(encode(greeting));
-  ASSERT_TRUE(heard.ok());
-  EXPECT_EQ(heard->gid, greeting.gid);
-  EXPECT_EQ(heard->udp_port, 7);
-  EXPECT_EQ(heard->mtu_bytes, 1024u);
-  const NetMessage refusal{.kind = NetKind::refusal,
-                           .reason = Status(Code::no_space, std::string(500, 'r'))};
-  const Result<NetMessage> why = decode_net_message(encode(refusal));
-  ASSERT_TRUE(why.ok());
-  EXPECT_EQ(why->reason.code(), Code::no_space);
-  EXPECT_EQ(why->reason.message().size(), net_format::text_bytes);
+TEST_F(RoceNetTest, links_of_one_device_have_the_mtu_that_both_their_sides_can) {
+  const auto small = connect({.mtu_bytes = 256});
+  const auto large = connect();
+  const auto middle = connect({.mtu_bytes = 1024});
+  ASSERT_TRUE(small.ok() && large.ok() && middle.ok());
+  const RoceNet* nears[] = {small->get(), large->get(), middle->get()};
+  constexpr std::uint32_t expected[] = {256, 4096, 1024};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const LinkTraits far_traits = far->wire().traits(far_owner.up.at(i));
+    const LinkTraits near_traits = nears[i]->wire().traits(nears[i]->link());
+    EXPECT_EQ(far_traits.mtu_bytes, expected[i]);
+    EXPECT_EQ(near_traits.mtu_bytes, expected[i]);
+    EXPECT_EQ(far_traits.window_packets, near_traits.window_packets);
+    EXPECT_FALSE(far_traits.lossless);
+    EXPECT_TRUE(far_traits.gathers && far_traits.streams);
+  }
+  EXPECT_LT(far->wire().traits(far_owner.up[1]).window_packets,
+            far->wire().traits(far_owner.up[0]).window_packets)
+      << "a window is of bytes";
 }
 
-TEST(NetMessage, every_changed_byte_is_noticed) {
-  const std::vector<std::byte> right =
-      encode(NetMessage{.kind = NetKind::reply, .mtu_bytes = 4096, .udp_port = 9});
-  for (std::size_t i = 0; i < right.size(); ++i) {
-    std::vector<std::byte> changed = right;
-    changed[i] ^= std::byte{1};
-    EXPECT_FALSE(decode_net_message(changed).ok()) << i;
-    EXPECT_FALSE(decode_net_message(ConstBytes(right).first(i)).ok()) << i;
+TEST_F(RoceNetTest, a_listener_with_a_small_mtu_has_its_way_too) {
+  listen_with({.mtu_bytes = 512});
+  for (const std::uint32_t near_bytes : {0u, 512u, 4096u}) {
+    const auto near = connect({.mtu_bytes = near_bytes});
+    ASSERT_TRUE(near.ok()) << near.status().message();
+    EXPECT_EQ((*near)->wire().traits((*near)->link()).mtu_bytes, 512u);
+    EXPECT_EQ(far->wire().traits(far_owner.up.back()).mtu_bytes, 512u);
   }
+}
+
+TEST_F(RoceNetTest, connectors_with_absurd_mtus_are_refused) {
+  struct Lie {
+    std::uint32_t replied;
+    std::uint32_t settled;  // where the reply is right
+  };
+  for (const Lie& lie : {Lie{0, 0}, Lie{1000, 0}, Lie{128, 0}, Lie{8192, 0}, Lie{~0u, 0},
+                         Lie{1024, 2048}, Lie{1024, 0}, Lie{1024, 600}, Lie{1024, ~0u}}) {
+    auto stream = connect_stream(far->wire().local());
+    ASSERT_TRUE(stream.ok());
+    ASSERT_EQ(next_of(*stream)->kind, NetKind::greeting);
+    NetMessage said{
+        .kind = NetKind::reply, .mtu_bytes = lie.replied, .udp_port = 9, .gid = {1, 2, 3}};
+    ASSERT_TRUE(stream->send(encode(said)).ok());
+    Result<NetMessage> answer = next_of(*stream);
+    if (lie.replied == 1024) {
+      ASSERT_EQ(answer->kind, NetKind::ready);
+      EXPECT_EQ(answer->mtu_bytes, 1024u);
+      said = {.kind = NetKind::settled, .mtu_bytes = lie.settled};
+      ASSERT_TRUE(stream->send(encode(said)).ok());
+      answer = next_of(*stream);
+    }
+    ASSERT_TRUE(answer.ok()) << lie.replied << " " << lie.settled;
+    EXPECT_EQ(answer->kind, NetKind::refusal) << lie.replied << " " << lie.settled;
+    EXPECT_EQ(answer->reason.code(), Code::invalid_argument);
+    EXPECT_TRUE(run_until([&] { return far->wire().links() == 0; }));
+  }
+  EXPECT_TRUE(far_owner.up.empty() && far_owner.down.empty());
+  EXPECT_EQ(far_owner.refusals, 9);
+  EXPECT_TRUE(connect().ok()) << "others are served";
+}
+
+TEST_F(RoceNetTest, who_does_not_settle_is_hung_up_on) {
+  listen_with({.handshake_ns = 30'000'000});
+  auto stream = connect_stream(far->wire().local());
+  ASSERT_TRUE(stream.ok());
+  const NetMessage reply{.kind = NetKind::reply, .mtu_bytes = 1024, .udp_port = 9, .gid = {7}};
+  ASSERT_TRUE(stream->send(encode(reply)).ok());
+  EXPECT_TRUE(run_until([&] { return far->wire().links() == 1; }));
+  EXPECT_TRUE(run_until([&] { return far->wire().links() == 0; }));
+  EXPECT_TRUE(far_owner.up.empty() && far_owner.down.empty()) << "the owner never heard of it";
+}
+
+// A listener that is played by hand: it greets with one MTU and is ready with another.
+class OddListener final : public Poller {
+ public:
+  OddListener(std::uint32_t greeted_bytes, std::uint32_t ready_bytes)
+      : greeted_bytes_(greeted_bytes), ready_bytes_(ready_bytes) {
+    const SocketAddress any = socket_address({parse_address("127.0.0.1").value(), 0});
+    EXPECT_EQ(bind(listener_.number(), any.plain(), any.size_bytes), 0);
+    EXPECT_EQ(listen(listener_.number(), 1), 0);
+  }
+  IpEndpoint at() const {
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    EXPECT_EQ(getsockname(listener_.number(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
+    return endpoint_of(bound);
+  }
+  bool poll() override {
+    if (!stream_) {
+      Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK));
+      if (socket.open()) {
+        stream_.emplace(std::move(socket));
+        say(NetKind::greeting, greeted_bytes_);
+      }
+      return true;
+    }
+    ConstBytes message;
+    if (stream_->receive(message) == ControlStream::Got::message) {
+      const Result<NetMessage> heard = decode_net_message(message);
+      if (heard.ok() && heard->kind == NetKind::reply) {
+        replied_bytes = heard->mtu_bytes;
+        say(NetKind::ready, ready_bytes_);
+      }
+    }
+    return true;
+  }
+  std::uint32_t replied_bytes = 0;
+
+ private:
+  void say(NetKind kind, std::uint32_t mtu_bytes) {
+    const NetMessage message{.kind = kind, .mtu_bytes = mtu_bytes, .udp_port = 9, .gid = {5}};
+    EXPECT_TRUE(stream_->send(encode(message)).ok());
+  }
+
+  const std::uint32_t greeted_bytes_;
+  const std::uint32_t ready_bytes_;
+  Descriptor listener_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  std::optional<ControlStream> stream_;
+};
+
+TEST_F(RoceNetTest, listeners_with_absurd_mtus_are_refused) {
+  struct Lie {
+    std::uint32_t greeted;
+    std::uint32_t ready;
+    std::uint32_t replied;  // 0: it comes to no reply
+  };
+  for (const Lie& lie : {Lie{0, 0, 0}, Lie{1500, 0, 0}, Lie{1u << 31, 0, 0}, Lie{1024, 2048, 1024},
+                         Lie{1024, 0, 1024}, Lie{512, 511, 512}}) {
+    OddListener odd(lie.greeted, lie.ready);
+    loop.add_poller(odd);
+    const auto near = loop.block_on(RoceNet::connect(loop, near_owner, odd.at()));
+    EXPECT_EQ(near.code(), Code::invalid_argument) << lie.greeted << " " << lie.ready;
+    EXPECT_EQ(odd.replied_bytes, lie.replied);
+  }
+  OddListener right(2048, 512);
+  loop.add_poller(right);
+  const auto near = loop.block_on(RoceNet::connect(loop, near_owner, right.at()));
+  ASSERT_TRUE(near.ok()) << near.status().message();
+  EXPECT_EQ((*near)->wire().traits((*near)->link()).mtu_bytes, 512u);
 }
 
 }  // namespace

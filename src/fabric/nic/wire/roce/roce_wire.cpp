@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "fabric/nic/packet/packet.h"
+#include "fabric/nic/wire/roce/path_mtu.h"
 #include "runtime/system_random.h"
 
 namespace remora::fabric::nic {
@@ -17,17 +18,15 @@ using roce_limits::icrc_bytes;
 
 constexpr std::uint32_t million = 1'000'000;
 
-// The smallest and the largest payload of one packet, and all powers of two between.
-bool is_mtu(std::uint32_t bytes) {
-  return std::has_single_bit(bytes) && bytes >= roce_limits::mtu_bytes_min &&
-         bytes <= roce_limits::mtu_bytes_max;
-}
-
 std::uint32_t window_of(std::uint32_t buffer_bytes, std::uint32_t mtu_bytes) {
   const std::uint32_t bytes =
       std::min(buffer_bytes / roce_limits::buffer_parts, roce_limits::window_bytes);
   return std::clamp(bytes / mtu_bytes, roce_limits::window_packets_min,
                     roce_limits::window_packets_max);
+}
+
+std::size_t largest_packet(std::uint32_t mtu_bytes) {
+  return mtu_bytes + max_header_bytes;
 }
 
 }  // namespace
@@ -44,12 +43,12 @@ Result<std::unique_ptr<RoceWire>> RoceWire::create(const RoceWireOptions& option
                   "checksum; give one instead of " +
                       address_text(options.local.address));
   }
-  Result<std::uint32_t> by_interface = path_mtu_of(options.local.address);
+  Result<std::uint32_t> by_interface = interface_mtu_of(options.local.address);
   if (!by_interface.ok()) {
     return by_interface.status();
   }
   const std::uint32_t mtu_bytes = options.mtu_bytes == 0 ? *by_interface : options.mtu_bytes;
-  if (!is_mtu(mtu_bytes)) {
+  if (!is_roce_mtu(mtu_bytes)) {
     return Status(Code::invalid_argument, "a RoCE MTU is 256, 512, 1024, 2048 or 4096 bytes");
   }
   if (mtu_bytes > *by_interface) {
@@ -68,8 +67,8 @@ RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32
     : socket_(std::move(socket)),
       mtu_bytes_(mtu_bytes),
       window_packets_(window_of(socket_.receive_buffer_bytes(), mtu_bytes)),
-      largest_packet_bytes_(mtu_bytes + max_header_bytes),
-      icrc_(socket_.local().is_v4() ? Icrc::Family::v4 : Icrc::Family::v6, largest_packet_bytes_),
+      icrc_(socket_.local().is_v4() ? Icrc::Family::v4 : Icrc::Family::v6,
+            largest_packet(mtu_bytes)),
       numbers_segments_(socket_.local().is_v4()),
       mark_(options.is_second ? link_of_second_wire : 0),
       links_(std::min(options.max_links, roce_limits::links_max)),
@@ -118,6 +117,12 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
                   fmt::format("a device at {} cannot reach {}; both need an address of one family",
                               to_string(local()), to_string(peer.endpoint)));
   }
+  const std::uint32_t mtu_bytes = peer.mtu_bytes == 0 ? mtu_bytes_ : peer.mtu_bytes;
+  if (!is_roce_mtu(mtu_bytes) || mtu_bytes > mtu_bytes_) {
+    return Status(Code::invalid_argument,
+                  fmt::format("a device with an MTU of {} bytes has no link with one of {}",
+                              mtu_bytes_, mtu_bytes));
+  }
   if (by_endpoint_.contains(peer.endpoint) || link_to(peer.gid)) {
     return Status(Code::in_use, "there is a link to " + to_string(peer.endpoint) + " already");
   }
@@ -130,7 +135,9 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
   }
   const auto slot = static_cast<std::uint32_t>(unused - links_.begin());
   unused->up = true;
+  unused->segments = true;
   unused->peer = peer;
+  unused->peer.mtu_bytes = mtu_bytes;
   unused->address = socket_address(peer.endpoint);
   unused->out = icrc_.path(local(), peer.endpoint);
   unused->in = {icrc_.path(peer.endpoint, local()), peer.rxe_flush_icrc};
@@ -139,6 +146,24 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
   sender_known_ = false;
   polls_to_look_ = empty_polls_ = 0;
   return id_of(slot);
+}
+
+void RoceWire::narrow(LinkId link, std::uint32_t mtu_bytes) {
+  const Link* found = find(link);
+  if (found != nullptr) {
+    REMORA_CHECK(is_roce_mtu(mtu_bytes) && mtu_bytes <= found->peer.mtu_bytes, "an MTU that grows");
+    links_[static_cast<std::size_t>(found - links_.data())].peer.mtu_bytes = mtu_bytes;
+  }
+}
+
+LinkTraits RoceWire::traits(LinkId link) const {
+  const Link* found = find(link);
+  LinkTraits traits = Wire::traits(link);
+  if (found != nullptr) {
+    traits.mtu_bytes = found->peer.mtu_bytes;
+    traits.window_packets = window_of(socket_.receive_buffer_bytes(), found->peer.mtu_bytes);
+  }
+  return traits;
 }
 
 void RoceWire::cut_off(LinkId link) {
@@ -173,7 +198,7 @@ void RoceWire::give_back(PacketSink& sink) {
 // Whether the batch can take one more datagram of this size.
 bool RoceWire::takes(std::uint32_t slot, std::size_t datagram_bytes) const {
   return batch_.packets == 0 ||
-         (segments_ && !batch_.closed && batch_.link == slot &&
+         (!batch_.closed && batch_.link == slot && links_[slot].segments &&
           datagram_bytes <= batch_.segment_bytes && batch_.packets < roce_limits::batch_packets &&
           batch_.bytes + datagram_bytes <= out_.size());
 }
@@ -181,7 +206,7 @@ bool RoceWire::takes(std::uint32_t slot, std::size_t datagram_bytes) const {
 Bytes RoceWire::reserve(LinkId link, std::size_t size_bytes) {
   reserved_bytes_ = 0;
   const Link* found = find(link);
-  if (found == nullptr || size_bytes > largest_packet_bytes_) [[unlikely]] {
+  if (found == nullptr || size_bytes > largest_packet(found->peer.mtu_bytes)) [[unlikely]] {
     return {};
   }
   const auto slot = static_cast<std::uint32_t>(found - links_.data());
@@ -230,18 +255,19 @@ bool RoceWire::send_batch() {
   if (batch_.packets == 0) {
     return true;
   }
-  if (!segments_ && batch_.packets > 1) {
+  Link& link = links_[batch_.link];
+  if (!link.segments && batch_.packets > 1) {
     return send_singly();
   }
   if (!muted_) [[likely]] {
     ++counters_.calls_sent;
-    const UdpSocket::Sent sent = socket_.send(
-        links_[batch_.link].address, ConstBytes(out_).first(batch_.bytes), batch_.segment_bytes);
+    const UdpSocket::Sent sent =
+        socket_.send(link.address, ConstBytes(out_).first(batch_.bytes), batch_.segment_bytes);
     if (sent == UdpSocket::Sent::later) [[unlikely]] {
       return false;
     }
     if (sent == UdpSocket::Sent::not_segments) [[unlikely]] {
-      segments_ = false;
+      link.segments = false;
       return send_singly();
     }
     counters_.packets_sent += sent == UdpSocket::Sent::yes ? batch_.packets : 0;
@@ -364,8 +390,9 @@ bool RoceWire::is_good(ConstBytes datagram, std::uint16_t guess) {
     ++counters_.lost_on_purpose;
     return false;
   }
+  const Link& link = links_[sender_];
   const Verdict verdict =
-      judge_datagram(icrc_, largest_packet_bytes_, links_[sender_].in, datagram, guess);
+      judge_datagram(icrc_, largest_packet(link.peer.mtu_bytes), link.in, datagram, guess);
   if (verdict == Verdict::packet) [[likely]] {
     return true;
   }

@@ -11,6 +11,10 @@
 // Names. A device at port 4791 has its IP address for a gid, as RoCE has it. One at another port
 // has 16 bytes of chance: an address would not tell the devices of one machine apart.
 //
+// MTU. Each link has its own, the largest that both sides and the way between them carry; what is
+// asked of the wire is the most that any link can have. So it is with segmentation: a way that
+// cannot have it takes it from no other.
+//
 // Loss. Datagrams get lost, twice, out of order: the NIC deals with that. Its window is bounded so
 // that what one queue pair has on the way fits into the receiver's socket (window_packets).
 //
@@ -53,6 +57,7 @@ struct RoceWireOptions {
 struct RocePeer {
   IpEndpoint endpoint;
   Gid gid{};
+  std::uint32_t mtu_bytes = 0;  // of the link, at most the wire's; 0: the wire's
   // Linux's rxe takes the headers of a FLUSH twice into its checksum (seen in 6.12).
   bool rxe_flush_icrc = false;
 };
@@ -76,12 +81,15 @@ class RoceWire final : public Wire {
   static Result<std::unique_ptr<RoceWire>> create(const RoceWireOptions& options);
 
   // A link to that peer, from now on; nothing is sent. in_use when there is one to that endpoint or
-  // gid already, invalid_argument when its address is of the other family.
+  // gid already, invalid_argument when its address is of the other family or its MTU is none.
   Result<LinkId> add_link(const RocePeer& peer);
   // The peer at the standard port of this address.
   Result<LinkId> add_link(const Gid& address) {
     return add_link({.endpoint = {address, roce_limits::udp_port}, .gid = address});
   }
+
+  // Makes the MTU of a link smaller. No queue pair uses it yet.
+  void narrow(LinkId link, std::uint32_t mtu_bytes);
 
   const IpEndpoint& local() const { return socket_.local(); }
   // Who is at the other end, while the link is up.
@@ -98,6 +106,7 @@ class RoceWire final : public Wire {
   std::uint32_t window_packets() const override { return window_packets_; }
   bool gathers() const override { return true; }
   bool streams() const override { return true; }
+  LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   void commit() override;
@@ -115,8 +124,10 @@ class RoceWire final : public Wire {
  private:
   struct Link {
     bool up = false;
+    // Whether the system cuts a large datagram into small ones on this way.
+    bool segments = true;
     std::uint32_t generation = 1;
-    RocePeer peer;
+    RocePeer peer;  // with the MTU of the link
     SocketAddress address;
     Icrc::Path out = 0;
     Origin in;
@@ -153,7 +164,6 @@ class RoceWire final : public Wire {
   UdpSocket socket_;
   const std::uint32_t mtu_bytes_;
   const std::uint32_t window_packets_;
-  const std::size_t largest_packet_bytes_;
   const Icrc icrc_;
   const bool numbers_segments_;  // IPv4: the identification counts
   Gid gid_{};
@@ -167,7 +177,6 @@ class RoceWire final : public Wire {
   std::vector<std::byte> out_;
   Batch batch_;
   std::size_t reserved_bytes_ = 0;  // of the open reservation
-  bool segments_ = true;            // the system cuts a large datagram into small ones
 
   // Receiving: what the last call brought and was not handed over.
   std::vector<std::byte> in_;

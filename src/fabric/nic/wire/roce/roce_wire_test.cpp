@@ -1,6 +1,7 @@
 #include "fabric/nic/wire/roce/roce_wire.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <cstring>
 #include <vector>
@@ -205,6 +206,64 @@ TEST(RoceWire, refuses_links_that_it_cannot_have) {
   ASSERT_TRUE(wire->add_link(other).ok());
   EXPECT_EQ(wire->add_link(other).code(), Code::in_use);
   EXPECT_EQ(wire->add_link(parse_address("127.0.0.3").value()).code(), Code::no_space);
+}
+
+TEST(RoceWire, gives_each_link_its_own_mtu) {
+  const std::unique_ptr<RoceWire> wire = wire_at("127.0.0.1", {.mtu_bytes = 2048});
+  const auto add = [&](std::uint8_t number, std::uint32_t mtu_bytes) {
+    Gid address = parse_address("127.0.0.1").value();
+    address[15] = number;
+    return wire->add_link({.endpoint = {address, 9}, .gid = address, .mtu_bytes = mtu_bytes});
+  };
+  for (const std::uint32_t bytes : {1u, 255u, 1500u, 4096u, ~0u}) {
+    EXPECT_EQ(add(2, bytes).code(), Code::invalid_argument) << bytes;
+  }
+  const LinkId whole = add(3, 0).value();
+  const LinkId small = add(4, 512).value();
+  EXPECT_EQ(wire->traits(whole).mtu_bytes, 2048u);
+  EXPECT_EQ(wire->traits(small).mtu_bytes, 512u);
+  EXPECT_EQ(wire->reserve(whole, 2048 + max_header_bytes).size(), 2048 + max_header_bytes);
+  EXPECT_TRUE(wire->reserve(small, 512 + max_header_bytes + 4).empty());
+  EXPECT_EQ(wire->reserve(small, 512 + max_header_bytes).size(), 512 + max_header_bytes);
+  wire->narrow(small, 256);
+  EXPECT_EQ(wire->traits(small).mtu_bytes, 256u);
+  EXPECT_TRUE(wire->reserve(small, 512).empty());
+  EXPECT_EQ(wire->traits(whole).mtu_bytes, 2048u);
+}
+
+// The system refuses segments where UDP's checksum is switched off: that is switched on and off
+// here as if the way to one peer could not have them.
+TEST(RoceWire, sends_one_by_one_only_where_the_way_has_no_segments) {
+  const std::unique_ptr<RoceWire> near = wire_at("127.0.0.1");
+  const std::unique_ptr<RoceWire> odd = wire_at("127.0.0.1");
+  const std::unique_ptr<RoceWire> other = wire_at("127.0.0.1");
+  const LinkId to_odd = link_from(*near, *odd);
+  const LinkId to_other = link_from(*near, *other);
+  (void)link_from(*odd, *near);
+  (void)link_from(*other, *near);
+  const auto calls_for = [&](LinkId link, bool refused) {
+    const int off = refused ? 1 : 0;
+    EXPECT_EQ(setsockopt(near->wake_fd(), SOL_SOCKET, SO_NO_CHECK, &off, sizeof off), 0);
+    const std::uint64_t before = near->counters().calls_sent;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      EXPECT_TRUE(put(*near, link, write_packet(64, i)));
+    }
+    near->flush();
+    return near->counters().calls_sent - before;
+  };
+  EXPECT_EQ(calls_for(to_odd, true), 5u) << "one in vain, and one for each";
+  EXPECT_EQ(calls_for(to_other, false), 1u);
+  EXPECT_EQ(calls_for(to_odd, false), 4u) << "it is not tried again";
+  near->cut_off(to_odd);
+  EXPECT_EQ(calls_for(link_from(*near, *odd), false), 1u) << "but for a link that is new";
+  EXPECT_EQ(near->counters().send_failures, 0u);
+  Collector at_odd;
+  Collector at_other;
+  drain(*odd, at_odd);
+  drain(*other, at_other);
+  EXPECT_EQ(at_odd.packets.size(), 12u);
+  EXPECT_EQ(at_other.packets.size(), 4u);
+  EXPECT_EQ(odd->counters().bad_icrc, 0u);
 }
 
 // Others choose a source port for each queue pair.

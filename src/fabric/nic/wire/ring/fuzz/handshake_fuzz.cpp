@@ -1,11 +1,13 @@
 // Feeds arbitrary bytes to all that parses what a peer sends over its socket. The first byte
 // chooses who is listening.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/printable.h"
 #include "fabric/nic/wire/ring/handshake.h"
 
 namespace remora::fabric::nic {
@@ -20,6 +22,7 @@ void fuzz_handshake(ConstBytes bytes) {
     return;
   }
   REMORA_CHECK(parse_handshake(encode(*message).view()).ok(), "it does not understand itself");
+  REMORA_CHECK(std::ranges::all_of(message->text, is_printable), "a reason that steers a terminal");
   if (judge_hello(*message, own, ring_limits::mtu_bytes, ring_limits::ring_bytes_max).ok()) {
     REMORA_CHECK(check_shape(message->shape).ok(), "it welcomed a ring that cannot be");
   }

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/printable.h"
 #include "fabric/nic/wire/roce/control_stream.h"
 #include "fabric/nic/wire/roce/net_message.h"
 
@@ -29,8 +30,11 @@ void check_net_message(ConstBytes bytes) {
   const Result<NetMessage> again = decode_net_message(encode(*message));
   REMORA_CHECK(again.ok() && again->kind == message->kind && again->gid == message->gid &&
                    again->mtu_bytes == message->mtu_bytes && again->udp_port == message->udp_port &&
-                   again->reason.code() == message->reason.code(),
+                   again->reason.code() == message->reason.code() &&
+                   again->reason.message() == message->reason.message(),
                "said again it is another");
+  REMORA_CHECK(std::ranges::all_of(message->reason.message(), is_printable),
+               "a reason that steers a terminal");
 }
 
 void check_repaired(ConstBytes bytes) {
@@ -40,6 +44,8 @@ void check_repaired(ConstBytes bytes) {
   store(repaired.data() + offsetof(Message, version), net_format::version);
   store(repaired.data() + offsetof(Message, checksum),
         crc32c(ConstBytes(repaired).first(offsetof(Message, checksum))));
+  check_net_message(repaired);
+  repaired.resize(net_format::padded_bytes);
   check_net_message(repaired);
 }
 
