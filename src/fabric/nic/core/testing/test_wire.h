@@ -65,6 +65,8 @@ class TestWire final : public Wire {
     }
   }
   void drop_held() { held_.clear(); }
+  // The same, for who wants to see their bytes.
+  std::vector<std::vector<std::byte>> take_held() { return std::exchange(held_, {}); }
   void release_one(std::size_t index) { peer_->arrive(held_[index], 0); }
   // The link goes down on both sides.
   void cut() {

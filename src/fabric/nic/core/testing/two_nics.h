@@ -22,6 +22,7 @@ struct TestOptions {
   ConnectOptions connect = {.timeout_ns = 100'000, .retry_count = 3, .rnr_delay_ns = 10'000};
   QueuePairOptions queue_pair = {.max_inline_bytes = 128};
   std::uint32_t violation_limit = limits::access_violations;
+  std::uint32_t pin_down_entries = limits::cached_pages;
   Region* persistence = nullptr;  // of side 1; its memory is then the region's
 };
 
@@ -35,7 +36,8 @@ class Side {
         dma(&runtime),
         nic(runtime, wire, dma,
             {.keys = Keys::from_seed(options.seed * 2 + id),
-             .access_violation_limit = options.violation_limit}),
+             .access_violation_limit = options.violation_limit,
+             .pin_down_entries = options.pin_down_entries}),
         domain(nic.create_domain()),
         sends(std::move(nic.create_completion_queue(4096)).value()),
         receives(std::move(nic.create_completion_queue(4096)).value()),
