@@ -99,10 +99,15 @@ TEST_F(Client, the_shell_obeys_lines) {
 
 TEST_F(Client, the_shell_says_what_it_does_not_understand) {
   const Outcome outcome = pipe("frobnicate\nget\nget \"open\nscan a b\n", "shell");
-  EXPECT_EQ(outcome.exit_status, environment);
+  EXPECT_EQ(outcome.exit_status, usage);
   EXPECT_THAT(outcome.out, HasSubstr("(error) no such command: type help"));
   EXPECT_THAT(outcome.out, HasSubstr("(error) a \" that is not closed"));
   EXPECT_THAT(outcome.out, HasSubstr("(error) scan [PREFIX [LIMIT]]"));
+  const Outcome nothing = pipe("stat nosuch\n", "shell");
+  EXPECT_EQ(nothing.exit_status, usage);
+  EXPECT_THAT(nothing.out, HasSubstr("(error) the store tells nothing of the name 'nosuch'"));
+  const Outcome full = pipe("put k " + std::string(5 << 20, 'x') + "\nfrobnicate\n", "shell");
+  EXPECT_EQ(full.exit_status, environment) << "the worse of two";
 }
 
 TEST_F(Client, every_command_says_so_when_nobody_serves) {
