@@ -107,7 +107,7 @@ class StoreServer {
   // Clients that are connected.
   virtual std::size_t clients() const = 0;
   // Whether background work is under way or waits (verification, cleaning): a quiet server has all
-  // that was acknowledged persistent.
+  // that was acknowledged persistent, if the engine promises that it ever will be.
   virtual bool busy() const = 0;
   // Numbers for people and for metrics.
   struct Counter {
@@ -175,6 +175,9 @@ class Engine {
   virtual std::string_view name() const = 0;   // "efactory"; as --engine has it
   virtual std::string_view about() const = 0;  // one line
   virtual Promise promise() const = 0;
+  // What the design claims by its promise and does not hold, for people: a clause that can end a
+  // sentence. Empty where everything is held.
+  virtual std::string_view caveat() const { return {}; }
   // What an acknowledged del means, for which no options are given.
   virtual Durability del_durability() const { return Durability::standard; }
   virtual const std::vector<const Fault*>& faults() const = 0;

@@ -61,6 +61,9 @@ struct RespOptions {
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = limits::output_bytes;
   Durability durability = Durability::asynchronous;
+  // Whether the store is there when this process has ended. If not, it says so as a Redis without
+  // an append-only file does.
+  bool outlives_process = true;
 };
 
 class Server final : public Poller, private Sleeper {

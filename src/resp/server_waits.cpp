@@ -140,7 +140,8 @@ std::uint64_t Server::next_end_ns() const {
 void Server::end_waits() {
   const std::uint64_t now_ns = runtime_.now_ns();
   for (Connection* connection : std::vector<Connection*>(waiting_)) {
-    const bool is_persistent = store_.persistent_now() >= connection->wait.mark;
+    const bool is_persistent =
+        settings_.outlives_process && store_.persistent_now() >= connection->wait.mark;
     const bool is_served =
         (connection->wait.local == 0 || is_persistent) && connection->wait.replicas == 0;
     if (is_served || now_ns >= connection->wait_end_ns) {

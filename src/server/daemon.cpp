@@ -50,18 +50,6 @@ resp::Access access_of(const Result<Role>& role) {
   return *role == Role::read ? resp::Access::read : resp::Access::write;
 }
 
-std::string acknowledged_means(const kv::Engine& engine, const Strategy& medium) {
-  const std::string survives = medium.survives_power_cut
-                                   ? "survives a power cut"
-                                   : "survives the end of this process, but no power cut";
-  if (engine.promise().acknowledged == Acknowledged::persistent) {
-    return "an acknowledged put " + survives;
-  }
-  return "an acknowledged put is visible at once, and persistent a moment later; "
-         "with --persistent it is acknowledged when it is, and then it " +
-         survives;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
@@ -161,6 +149,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   options.durability = settings_.resp_durability;
   options.client_operations = settings_.client_operations;
   options.client_bytes = settings_.client_bytes;
+  options.outlives_process = host_->survives() != Survives::nothing;
   options.doorkeeper = [this](int descriptor) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
     return access_of(role_of(settings_.access, uid.value_or(nobody), ::geteuid(), ""));
@@ -180,9 +169,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   resp_text_ =
       fmt::format("redis-cli -h {} -p {}, for {}; {}", options.host, resp_->port(),
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user",
-                  options.durability == resp::Durability::persistent
-                      ? "writes are answered when they are persistent"
-                      : "writes are persistent a moment after the answer (WAITAOF waits)");
+                  redis_in_short(options.durability, host_->survives()));
   return {};
 }
 
@@ -198,7 +185,7 @@ std::string Daemon::announcement() {
                       format_size(host_->pool_bytes()), host_->engine().name(),
                       host_->recovered() ? fmt::format("{} keys recovered", keys) : "new");
   text += fmt::format("medium       {}; {}\n", medium.method, medium.reason);
-  text += fmt::format("durability   {}\n", acknowledged_means(host_->engine(), medium));
+  text += fmt::format("durability   {}\n", put_in_short(host_->engine(), host_->survives()));
   text +=
       fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user");

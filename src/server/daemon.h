@@ -30,10 +30,12 @@ class Daemon {
 
   // What it is, where it listens and what an acknowledged put means, for people.
   std::string announcement();
+  // What there is when `serve` has ended well, and what becomes of it, for people.
+  std::string farewell() { return end_in_short(host_->engine(), host_->survives()); }
 
   // Runs the loop until a signal or a client asks for the end, then lets nobody in, and waits until
-  // all that was acknowledged is persistent, or a second signal comes, or that takes too long.
-  // Fails when something acknowledged may not be persistent.
+  // all that was acknowledged is as persistent as the engine makes it by itself, or a second signal
+  // comes, or that takes too long. Fails when it is not.
   Status serve(const StopSignals& signals);
 
  private:

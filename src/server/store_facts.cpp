@@ -8,23 +8,6 @@
 #include "server/store_host.h"
 
 namespace remora::server {
-namespace {
-
-std::string_view meaning_of(Acknowledged acknowledged) {
-  switch (acknowledged) {
-    case Acknowledged::taken:
-      return "the store has the request; a power cut may lose it";
-    case Acknowledged::visible:
-      return "every later get sees it; a power cut may lose it";
-    case Acknowledged::asynchronous:
-      return "every later get sees it; it becomes persistent by itself some time later";
-    case Acknowledged::persistent:
-      return "it is persistent";
-  }
-  return "";
-}
-
-}  // namespace
 
 Facts StoreHost::facts() {
   const Strategy& medium = strategy();
@@ -38,12 +21,13 @@ Facts StoreHost::facts() {
       {"pid", fmt::format("{}", ::getpid())},
       {"uptime_s", number(uptime_ns() / 1'000'000'000)},
       {"engine", std::string(engine_->name())},
-      {"acknowledged_put", std::string(meaning_of(engine_->promise().acknowledged))},
+      {"acknowledged_put", put_in_short(*engine_, survives())},
       {"pool", options_.pool_path.empty() ? "memory" : options_.pool_path},
       {"pool_bytes", number(pool_bytes())},
       {"granularity", std::string(to_string(medium.granularity))},
       {"persistence", medium.method},
-      {"survives_power_cut", medium.survives_power_cut ? "yes" : "no"},
+      {"survives_power_cut", survives() == Survives::power_cut ? "yes" : "no"},
+      {"survives_process_end", survives() == Survives::nothing ? "no" : "yes"},
       {"reason", medium.reason},
       {"clients", number(clients)},
       {"clients_mapped", number(mapped)},

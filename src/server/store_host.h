@@ -25,6 +25,7 @@
 #include "pmem/pool_file.h"
 #include "runtime/runtime.h"
 #include "server/access.h"
+#include "server/durability_words.h"
 #include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
@@ -59,7 +60,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   ~StoreHost() override;
 
   // Lets nobody in any more and cuts off who is there. What they were granted is settled by the
-  // loop: the store is quiet some time later, and all that it acknowledged is then persistent.
+  // loop: the store is quiet some time later, and all that it acknowledged is then as persistent as
+  // engine and medium make it by themselves.
   void close_doors();
   // A client whose role allows it has asked for the end.
   bool stop_wanted() const { return stop_wanted_; }
@@ -69,6 +71,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   const kv::Engine& engine() const { return *engine_; }
   kv::StoreServer& store() { return *store_; }
   const Strategy& strategy() { return region().strategy(); }
+  Survives survives() { return memory_ ? Survives::nothing : survives_of(strategy()); }
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }

@@ -9,6 +9,7 @@ namespace remora {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using Serve = ServedStore;
 
@@ -76,6 +77,16 @@ TEST_F(Serve, without_an_RDMA_device_says_how_to_make_one) {
   expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose verbs[:DEVICE]");
 }
 
+TEST_F(Serve, says_of_an_engine_that_persists_nothing_that_it_does_not) {
+  serve({"--engine", "ca", "--resp", ""});
+  EXPECT_THAT(server_->out(), HasSubstr("never persistent by itself"));
+  EXPECT_THAT(server_->out(), Not(HasSubstr("moment later")));
+  server_->signal(SIGTERM);
+  EXPECT_EQ(server_->wait(), kept) << server_->err();
+  EXPECT_THAT(server_->out(), HasSubstr("stopped: persistent is what was put with --persistent; a "
+                                        "power cut may still take the rest"));
+}
+
 TEST_F(Serve, refuses_wrong_settings_by_name) {
   const std::pair<const char*, const char*> wrong[] = {{"--size", "64MB"},
                                                        {"--media", "tape"},
@@ -108,9 +119,18 @@ TEST_F(Serve, memory_is_called_memory) {
   for (int i = 0; i < 6000 && server_->out().find("try ") == std::string::npos; ++i) {
     (void)poll(nullptr, 0, 10);
   }
+  EXPECT_THAT(server_->out(), HasSubstr("nothing survives the end of this process"));
+  EXPECT_THAT(server_->out(), HasSubstr("what it holds is gone then"));
   EXPECT_EQ(told({"put", "--persistent", "key", "value"}),
-            "visible; this store's medium is lost in a power cut\n");
-  EXPECT_THAT(told({"explain"}), HasSubstr("none: memory that a power cut empties"));
+            "visible; this store's memory goes with its process\n");
+  const std::string explained = told({"explain"});
+  EXPECT_THAT(explained, HasSubstr("none: memory that is gone with the server's process"));
+  EXPECT_THAT(explained, Not(HasSubstr("put --persistent ")));
+  EXPECT_THAT(explained, Not(HasSubstr("survives kill -9")));
+  server_->signal(SIGTERM);
+  EXPECT_EQ(server_->wait(), kept) << server_->err();
+  EXPECT_THAT(server_->out(),
+              HasSubstr("stopped: the pool was memory, and all that it held is gone\n"));
 }
 
 TEST_F(Serve, roles_hold) {

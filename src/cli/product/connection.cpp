@@ -184,9 +184,27 @@ std::string Connection::acknowledged_word(bool persistent) {
     return "visible";
   }
   const Result<server::Facts> facts = stat();
-  const bool survives =
-      facts.ok() && server::find_fact(*facts, "survives_power_cut") == std::string("yes");
-  return survives ? "persistent" : "visible; this store's medium is lost in a power cut";
+  if (!facts.ok()) {
+    return "visible";
+  }
+  switch (survives_by(*facts)) {
+    case server::Survives::power_cut:
+      return "persistent";
+    case server::Survives::process_end:
+      return "visible; this store's medium is lost in a power cut";
+    case server::Survives::nothing:
+      break;
+  }
+  return "visible; this store's memory goes with its process";
+}
+
+server::Survives survives_by(const server::Facts& facts) {
+  if (server::find_fact(facts, "survives_process_end") == std::string("no")) {
+    return server::Survives::nothing;
+  }
+  return server::find_fact(facts, "survives_power_cut") == std::string("yes")
+             ? server::Survives::power_cut
+             : server::Survives::process_end;
 }
 
 }  // namespace remora::cli
