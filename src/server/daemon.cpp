@@ -50,14 +50,37 @@ resp::Access access_of(const Result<Role>& role) {
   return *role == Role::read ? resp::Access::read : resp::Access::write;
 }
 
+// Names are looked up once, here: from now on the settings have addresses alone.
+Status look_up_names(Settings& settings) {
+  const std::pair<const char*, std::string*> places[] = {
+      {"resp", &settings.resp}, {"metrics", &settings.metrics}, {"listen", &settings.listen}};
+  for (const auto& [key, place] : places) {
+    if (place->empty() || *place == "auto") {
+      continue;
+    }
+    const Result<SocketAddress> address = SocketAddress::look_up(*place);
+    if (!address.ok()) {
+      return Status(address.code(), fmt::format("{}: {}", key, address.status().message()));
+    }
+    *place = address->text();
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
                                              const std::string& version) {
-  std::unique_ptr<Daemon> daemon(new Daemon(runtime, settings));
+  Settings found = settings;
+  REMORA_TRY(look_up_names(found));
+  std::unique_ptr<Daemon> daemon(new Daemon(runtime, std::move(found)));
   REMORA_TRY(daemon->open_host(version));
-  REMORA_TRY(daemon->open_metrics());
-  REMORA_TRY(daemon->open_resp());
+  Status around = daemon->open_metrics();
+  around = around.ok() ? daemon->open_resp() : around;
+  if (!around.ok()) {
+    daemon->host_->undo_pool();
+    return around;
+  }
   return daemon;
 }
 

@@ -20,12 +20,14 @@ namespace remora::server {
 
 class Daemon {
  public:
+  // Leaves no new pool behind when it fails. Names are looked up, which may block.
   static Result<std::unique_ptr<Daemon>> open(Runtime& runtime, const Settings& settings,
                                               const std::string& version);
 
   StoreHost& host() { return *host_; }
   // The front end for Redis clients; null where there is none.
   const resp::Server* redis() const { return resp_.get(); }
+  // With addresses where there were names.
   const Settings& settings() const { return settings_; }
 
   // What it is, where it listens and what an acknowledged put means, for people.

@@ -263,6 +263,46 @@ TEST_F(DaemonTest, says_of_redis_clients_what_their_reads_may_show) {
               HasSubstr("answered when they are persistent; a read may show another's before"));
 }
 
+TEST_F(DaemonTest, listens_at_the_address_of_a_name) {
+  settings_.resp = "localhost:0";
+  settings_.metrics = "localhost:0";
+  const auto daemon = opened();
+  EXPECT_NE(daemon->redis(), nullptr);
+  EXPECT_NE(daemon->redis()->port(), 0);
+  EXPECT_TRUE(daemon->settings().metrics == "127.0.0.1:0" ||
+              daemon->settings().metrics == "[::1]:0");
+  settings_.pool = folder_.file("b.pool");
+  settings_.metrics = "nobody.invalid:80";
+  const Result<std::unique_ptr<Daemon>> nowhere = Daemon::open(loop_, settings_, "");
+  EXPECT_EQ(nowhere.code(), Code::invalid_argument);
+  EXPECT_THAT(std::string(nowhere.status().message()), HasSubstr("metrics: there is no host"));
+}
+
+TEST_F(DaemonTest, leaves_no_new_pool_behind_when_it_cannot_listen) {
+  Settings first = settings_;
+  first.pool = "";
+  first.socket = folder_.file("first.sock");
+  const auto daemon = Daemon::open(loop_, first, "").value();
+  const std::string taken = "127.0.0.1:" + std::to_string(daemon->redis()->port());
+  Settings wrong = settings_;
+  wrong.resp = taken;
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.pool)) << "after a port that is taken";
+  wrong.resp = "";
+  wrong.metrics = taken;
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.pool)) << "after another one";
+  wrong.metrics = "";
+  wrong.socket = folder_.file(std::string(200, 's'));
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.pool)) << "after a socket's path too long";
+  (void)opened();
+  wrong = settings_;
+  wrong.resp = taken;
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_TRUE(std::filesystem::exists(settings_.pool)) << "one that was there stays";
+}
+
 TEST_F(DaemonTest, says_which_setting_cannot_work) {
   const auto daemon = opened();
   EXPECT_EQ(Daemon::open(loop_, settings_, "").code(), Code::in_use);

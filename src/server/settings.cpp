@@ -53,9 +53,8 @@ Status assign(T& to, Result<T> value, std::string_view key) {
 // Where to listen; empty for nowhere.
 Status assign_address(std::string& to, std::string_view value, std::string_view key) {
   if (!value.empty()) {
-    const Result<SocketAddress> address = SocketAddress::parse(value);
-    if (!address.ok()) {
-      return wrong_setting(key, address.status().message());
+    if (const Status form = SocketAddress::check_form(value); !form.ok()) {
+      return wrong_setting(key, form.message());
     }
   }
   to = value;

@@ -8,8 +8,7 @@
 //   media = "auto"                 # auto, dax, file or dram
 //   engine = "efactory"
 //   socket = "data/remora.sock"
-//   resp = "auto"                  # Redis clients, of users and with tokens as below:
-//   ADDRESS:PORT;
+//   resp = "auto"                  # Redis clients, of users and with tokens as below: HOST:PORT;
 //                                  # "auto": 127.0.0.1:6380 where that can be had; "" for none
 //   resp_durability = "asynchronous"  # of their writes, or "persistent"
 //   metrics = "127.0.0.1:9464"     # "" for none
@@ -20,7 +19,7 @@
 //   clients = 64                   # at a time
 //   client_operations = 8192       # of one client, in flight: values that it was granted space
 //                                  # for and that are not yet persistent, replies that wait for
-//                                  that
+//                                  # that
 //   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
 //   threads = 1                    # 2: large values are verified on a thread of their own, which
 //                                  # wants a core of its own
@@ -33,7 +32,8 @@
 //   [access.tokens]                # 16 to 108 letters; the file must not be readable by others
 //   "a token of some length" = "read"
 //
-// A flag --NAME sets the key of that name above the first section, and wins over the file.
+// A HOST is an address or a name. A flag --NAME sets the key of that name above the first section,
+// and wins over the file.
 #pragma once
 
 #include <cstdint>

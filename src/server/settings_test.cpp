@@ -66,6 +66,14 @@ TEST(Settings, refuse_with_line_and_key) {
   EXPECT_THAT(refusal_of("[acces]\na = 1"), HasSubstr("line 2: [acces]: no such section"));
 }
 
+TEST(Settings, take_names_of_hosts_and_look_none_up) {
+  const Result<Settings> settings =
+      parse_settings("resp = \"localhost:6390\"\nmetrics = \"nobody.invalid:1\"");
+  ASSERT_TRUE(settings.ok()) << settings.status().message();
+  EXPECT_EQ(settings->resp, "localhost:6390");
+  EXPECT_EQ(settings->metrics, "nobody.invalid:1");
+}
+
 TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
   const TestFolder folder;
   const std::string path = folder.file("remora.toml");

@@ -50,8 +50,18 @@ Result<std::unique_ptr<StoreHost>> StoreHost::open(Runtime& runtime,
   }
   std::unique_ptr<StoreHost> host(new StoreHost(runtime, options, **engine));
   REMORA_TRY(host->open_pool());
-  REMORA_TRY(host->start());
+  if (const Status status = host->start(); !status.ok()) {
+    host->undo_pool();
+    return status;
+  }
   return host;
+}
+
+// It is removed while it is locked: nobody else has opened it.
+void StoreHost::undo_pool() {
+  if (made_file_ && !file_->file().is_device()) {
+    (void)::unlink(options_.pool_path.c_str());
+  }
 }
 
 Status StoreHost::open_pool() {
@@ -71,15 +81,16 @@ Status StoreHost::open_pool() {
     return {};
   }
   std::error_code unknown;  // `create` then tells what is wrong
+  const bool is_there = std::filesystem::exists(options_.pool_path, unknown) &&
+                        !PoolFile::is_blank_device(options_.pool_path);
   Result<PoolFile> file =
-      std::filesystem::exists(options_.pool_path, unknown) &&
-              !PoolFile::is_blank_device(options_.pool_path)
-          ? PoolFile::open(options_.pool_path, options_.media)
-          : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
+      is_there ? PoolFile::open(options_.pool_path, options_.media)
+               : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
   if (!file.ok()) {
     return file.status();
   }
   file_ = std::make_unique<PoolFile>(std::move(file).value());
+  made_file_ = !is_there;
   return {};
 }
 

@@ -55,6 +55,9 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // Opens or makes the pool, starts the engine, listens. Fails with what is wrong: the engine's
   // name, the pool, the socket's path.
   static Result<std::unique_ptr<StoreHost>> open(Runtime& runtime, const StoreHostOptions& options);
+  // For who finds that something beside the store cannot be had, before anybody was let in: removes
+  // the pool's file if this host has made it.
+  void undo_pool();
   StoreHost(const StoreHost&) = delete;
   StoreHost& operator=(const StoreHost&) = delete;
   ~StoreHost() override;
@@ -136,6 +139,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   const kv::Engine* engine_;
   const uid_t own_uid_;
   const std::uint64_t opened_ns_;
+  bool made_file_ = false;
   bool recovered_ = false;
   bool closed_ = false;
   bool stop_wanted_ = false;

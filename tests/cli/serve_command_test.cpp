@@ -77,6 +77,21 @@ TEST_F(Serve, without_an_RDMA_device_says_how_to_make_one) {
   expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose verbs[:DEVICE]");
 }
 
+TEST_F(Serve, leaves_nothing_behind_where_it_cannot_listen) {
+  serve({"--resp", "localhost:0"});
+  const std::string said = server_->out();
+  const std::size_t at = said.find(" -p ");
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::string port = said.substr(at + 4, said.find(',', at) - at - 4);
+  const std::string other = folder_.file("b.pool");
+  expect_refusal(remora_command({"serve", "--pool", other, "--resp", "localhost:" + port}),
+                 environment, "Address already in use");
+  EXPECT_FALSE(std::filesystem::exists(other));
+  const std::string long_path = folder_.file(std::string(200, 's'));
+  EXPECT_NE(remora_command({"serve", "--pool", other, "--socket", long_path}).exit_status, kept);
+  EXPECT_FALSE(std::filesystem::exists(other));
+}
+
 TEST_F(Serve, says_of_an_engine_that_persists_nothing_that_it_does_not) {
   serve({"--engine", "ca", "--resp", ""});
   EXPECT_THAT(server_->out(), HasSubstr("never persistent by itself"));
