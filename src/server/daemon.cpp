@@ -72,6 +72,7 @@ Status look_up_names(Settings& settings) {
 Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
                                              const std::string& version) {
   Settings found = settings;
+  REMORA_TRY(check_together(found));
   REMORA_TRY(look_up_names(found));
   std::unique_ptr<Daemon> daemon(new Daemon(runtime, std::move(found)));
   REMORA_TRY(daemon->open_host(version));

@@ -173,8 +173,8 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
   } else if (key == "listen") {
     return assign_address(settings.listen, value, key);
   } else if (key == "fabric") {
-    if (value != "auto" && !fabric::verbs::parse_wire(std::string(value))) {
-      return wrong_setting(key, "choose auto, verbs or verbs:DEVICE");
+    if (value != "auto" && value != "roce" && !fabric::verbs::parse_wire(std::string(value))) {
+      return wrong_setting(key, "choose auto, roce, verbs or verbs:DEVICE");
     }
     settings.fabric = value;
   } else if (key == "clients") {
@@ -196,6 +196,13 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
         key,
         "unknown; there are pool, size, media, engine, socket, resp, resp_durability, metrics, "
         "listen, fabric, clients, client_operations, client_bytes and threads");
+  }
+  return {};
+}
+
+Status check_together(const Settings& settings) {
+  if (settings.fabric == "roce" && settings.listen.empty()) {
+    return wrong_setting("fabric", "roce needs an address to listen at: --listen HOST:PORT");
   }
   return {};
 }

@@ -14,8 +14,9 @@
 //   metrics = "127.0.0.1:9464"     # "" for none
 //   listen = "192.0.2.7:4791"      # other machines, by RoCE and with a token, beside the socket;
 //                                  # TCP and UDP; "" for none
-//   fabric = "auto"                # or "verbs", "verbs:DEVICE": clients reach the store through
-//                                  # this RDMA device; the socket or `listen` let them in
+//   fabric = "auto"                # or "roce": as it is with `listen`, which must be there; or
+//                                  # "verbs", "verbs:DEVICE": clients reach the store through this
+//                                  # RDMA device; the socket or `listen` let them in
 //   clients = 64                   # at a time
 //   client_operations = 8192       # of one client, in flight: values that it was granted space
 //                                  # for and that are not yet persistent, replies that wait for
@@ -69,6 +70,9 @@ struct Settings {
 // Changes one of the settings above the sections. Fails with invalid_argument, and a message that
 // names the key and what would be right.
 Status change_setting(Settings& settings, std::string_view key, std::string_view value);
+
+// Whether the settings can be had together; invalid_argument if not. Asked when all are there.
+Status check_together(const Settings& settings);
 
 // The settings in a file's text, where it says nothing as they are in `settings`. Fails with
 // invalid_argument; the message names the line and the key.

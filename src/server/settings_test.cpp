@@ -63,6 +63,7 @@ TEST(Settings, refuse_with_line_and_key) {
   EXPECT_THAT(refusal_of("client_operations = 0"), HasSubstr("from 1 to 1000000"));
   EXPECT_THAT(refusal_of("client_bytes = \"1K\""), HasSubstr("client_bytes: choose at least 64"));
   EXPECT_THAT(refusal_of("threads = 3"), HasSubstr("from 1 to 2"));
+  EXPECT_THAT(refusal_of("fabric = \"copper\""), HasSubstr("choose auto, roce, verbs"));
   EXPECT_THAT(refusal_of("[acces]\na = 1"), HasSubstr("line 2: [acces]: no such section"));
 }
 
@@ -72,6 +73,15 @@ TEST(Settings, take_names_of_hosts_and_look_none_up) {
   ASSERT_TRUE(settings.ok()) << settings.status().message();
   EXPECT_EQ(settings->resp, "localhost:6390");
   EXPECT_EQ(settings->metrics, "nobody.invalid:1");
+}
+
+TEST(Settings, by_roce_need_a_place_to_listen) {
+  const Settings alone = parse_settings("fabric = \"roce\"").value();
+  EXPECT_EQ(check_together(alone).code(), Code::invalid_argument);
+  EXPECT_THAT(std::string(check_together(alone).message()), HasSubstr("--listen HOST:PORT"));
+  const Settings both = parse_settings("fabric = \"roce\"\nlisten = \"127.0.0.1:0\"").value();
+  EXPECT_TRUE(check_together(both).ok());
+  EXPECT_TRUE(check_together(Settings()).ok());
 }
 
 TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {

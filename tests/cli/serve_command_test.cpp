@@ -69,12 +69,23 @@ TEST_F(Serve, without_an_RDMA_device_says_how_to_make_one) {
   const Outcome outcome =
       remora_command({"serve", "--pool", "", "--socket", socket(), "--fabric", "verbs"});
   expect_refusal(outcome, environment, "rdma link add rxe0 type rxe netdev");
-  expect_refusal(remora_command({"serve", "--pool", "", "--fabric", "copper"}), usage,
-                 "choose auto, verbs or verbs:DEVICE");
+  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), environment,
+                 "rdma link add rxe0 type rxe netdev");
   serve();
-  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), usage,
-                 "not reached through an RDMA device");
-  expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose verbs[:DEVICE]");
+  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), environment,
+                 "rdma link add rxe0 type rxe netdev");
+}
+
+TEST_F(Serve, knows_the_fabrics_that_there_are) {
+  expect_refusal(remora_command({"serve", "--pool", "", "--fabric", "copper"}), usage,
+                 "choose auto, roce, verbs or verbs:DEVICE");
+  expect_refusal(remora_command({"serve", "--pool", pool(), "--fabric", "roce"}), usage,
+                 "--listen HOST:PORT");
+  EXPECT_FALSE(std::filesystem::exists(pool()));
+  serve();
+  expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose roce or verbs[:DEVICE]");
+  expect_refusal(ask({"get", "--fabric", "roce", "key"}), usage,
+                 "--fabric roce goes with --server HOST[:PORT]");
 }
 
 TEST_F(Serve, leaves_nothing_behind_where_it_cannot_listen) {

@@ -57,11 +57,17 @@ Status Connection::connect(std::size_t buffer_bytes) {
   options.client.buffer_bytes = buffer_bytes;
   options.client.timeout_ns = 10'000'000'000;
   options.token = arguments_.token;
-  if (!arguments_.fabric.empty()) {
+  if (arguments_.fabric == "roce") {
+    if (arguments_.server.empty()) {
+      return Status(Code::invalid_argument,
+                    "--fabric roce goes with --server HOST[:PORT], where the store listens");
+    }
+    options.fabric = server::LocalFabric::roce;
+  } else if (!arguments_.fabric.empty()) {
     options.verbs = fabric::verbs::parse_wire(arguments_.fabric);
     if (!options.verbs) {
       return Status(Code::invalid_argument,
-                    "unknown fabric '" + arguments_.fabric + "'; choose verbs[:DEVICE]");
+                    "unknown fabric '" + arguments_.fabric + "'; choose roce or verbs[:DEVICE]");
     }
   }
   if (!arguments_.server.empty()) {

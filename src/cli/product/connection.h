@@ -19,7 +19,7 @@ namespace remora::cli {
 struct ConnectArguments {
   std::string socket;  // empty: that of the default store
   std::string server;  // HOST[:PORT] on the network, in place of the socket
-  std::string fabric;  // verbs[:DEVICE]: through this RDMA device; empty: as the store has it
+  std::string fabric;  // roce, or verbs[:DEVICE]: through that device; empty: as the store has it
   std::string token;   // empty: known by the user; "@path": the first line of that file
 };
 
