@@ -115,6 +115,8 @@ class StoreServer {
     std::uint64_t value = 0;
   };
   virtual std::vector<Counter> counters() const = 0;
+  // Requests of clients that were answered with a failure. That there is no such key is none.
+  virtual std::uint64_t failed_requests() const = 0;
   // From the request of a put until its version was persistent, in nanoseconds; null where the
   // engine does not know.
   virtual const Histogram* durability_latency() const { return nullptr; }

@@ -12,9 +12,7 @@ namespace remora::server {
 Facts StoreHost::facts() {
   const Strategy& medium = strategy();
   const fabric::DeviceCounters nic = counters();
-  const std::size_t clients = store_->clients();
-  const std::size_t roce = std::min(network_clients(), clients);
-  const std::size_t mapped = std::min(mapped_clients(), clients - roce);
+  const ClientsByWire by_wire = clients_by_wire();
   const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
   Facts facts = {
       {"version", options_.version},
@@ -29,13 +27,14 @@ Facts StoreHost::facts() {
       {"survives_power_cut", survives() == Survives::power_cut ? "yes" : "no"},
       {"survives_process_end", survives() == Survives::nothing ? "no" : "yes"},
       {"reason", medium.reason},
-      {"clients", number(clients)},
-      {"clients_mapped", number(mapped)},
-      {"clients_ring", number(rdma_ ? 0 : clients - mapped - roce)},
-      {"clients_roce", number(rdma_ ? 0 : roce)},
-      {"clients_verbs", number(rdma_ ? clients : 0)},
+      {"clients", number(store_->clients())},
+      {"clients_mapped", number(by_wire.mapped)},
+      {"clients_ring", number(by_wire.ring)},
+      {"clients_roce", number(by_wire.roce)},
+      {"clients_verbs", number(by_wire.verbs)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},
+      {"failed_requests", number(store_->failed_requests())},
   };
   for (const kv::StoreServer::Counter& counter : store_->counters()) {
     facts.push_back({std::string(counter.name), number(counter.value)});

@@ -299,10 +299,20 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
                         .text = std::string(to_string(*given))};
 }
 
-std::size_t StoreHost::network_clients() const {
-  return static_cast<std::size_t>(std::ranges::count_if(guests_, [this](const auto& guest) {
-    return guest.second.joined && wire_->is_network(guest.first);
-  }));
+StoreHost::ClientsByWire StoreHost::clients_by_wire() const {
+  const std::size_t clients = store_->clients();
+  if (rdma_) {
+    return {.verbs = clients};
+  }
+  const auto from_network =
+      static_cast<std::size_t>(std::ranges::count_if(guests_, [this](const auto& guest) {
+        return guest.second.joined && wire_->is_network(guest.first);
+      }));
+  ClientsByWire by_wire;
+  by_wire.roce = std::min(from_network, clients);
+  by_wire.mapped = std::min(wire_->mapped_peers(), clients - by_wire.roce);
+  by_wire.ring = clients - by_wire.roce - by_wire.mapped;
+  return by_wire;
 }
 
 void StoreHost::cut_off_the_silent() {

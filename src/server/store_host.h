@@ -90,9 +90,15 @@ class StoreHost final : private fabric::nic::LinkOwner {
 
   // Links, of clients that have joined and of those that have not yet.
   std::size_t links() const { return guests_.size(); }
-  // Clients that reach the pool by loads and stores of their own, and those from the network.
-  std::size_t mapped_clients() const { return wire_->mapped_peers(); }
-  std::size_t network_clients() const;
+  // Clients that have joined, by the way that they reach the pool: by loads and stores of their
+  // own, by requests through shared memory, from the network, through RDMA devices.
+  struct ClientsByWire {
+    std::size_t mapped = 0;
+    std::size_t ring = 0;
+    std::size_t roce = 0;
+    std::size_t verbs = 0;
+  };
+  ClientsByWire clients_by_wire() const;
   // Links that came, and attempts that were refused, since the beginning.
   std::uint64_t links_total() const { return links_total_; }
   std::uint64_t refusals_total() const { return refusals_total_; }
