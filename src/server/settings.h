@@ -34,7 +34,7 @@
 //   "a token of some length" = "read"
 //
 // A HOST is an address or a name. A flag --NAME sets the key of that name above the first section,
-// and wins over the file.
+// and wins over the file. packaging/remora.toml is such a file to begin with.
 #pragma once
 
 #include <cstdint>
