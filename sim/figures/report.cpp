@@ -48,8 +48,9 @@ class Folder {
   Status make() const {
     std::error_code error;
     std::filesystem::create_directories(path_, error);
-    return error ? os_failure(fmt::format("make the folder {}", path_.string()), error.value())
-                 : Status();
+    return error
+               ? os_failure(fmt::format("cannot make the folder {}", path_.string()), error.value())
+               : Status();
   }
 
   Status write(const std::string& name, const std::string& bytes) {
@@ -59,7 +60,7 @@ class Folder {
     stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     stream.close();
     if (!stream) {
-      return os_failure(fmt::format("write {}", file.string()), errno != 0 ? errno : EIO);
+      return os_failure(fmt::format("cannot write {}", file.string()), errno != 0 ? errno : EIO);
     }
     files.push_back(file);
     return Status();

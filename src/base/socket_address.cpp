@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netdb.h>
 #include <netinet/in.h>
 
 #include <array>
@@ -27,6 +28,53 @@ SocketAddress from(const T& plain) {
   return address;
 }
 
+Status no_place(std::string_view text) {
+  return Status(Code::invalid_argument,
+                fmt::format("'{}' is no place to listen; write an address or a name, and a port, "
+                            "such as 127.0.0.1:9464, [::1]:9464 or localhost:9464",
+                            text));
+}
+
+struct HostAndPort {
+  std::string host;
+  std::uint16_t port = 0;
+  bool bracketed = false;  // as IPv6 is, which has colons itself
+};
+
+std::optional<HostAndPort> split(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  HostAndPort parts;
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  const auto [stopped, error] = std::from_chars(port.data(), port.data() + port.size(), parts.port);
+  if (error != std::errc() || stopped != port.data() + port.size()) {
+    return std::nullopt;
+  }
+  parts.bracketed = host.starts_with('[') && host.ends_with(']');
+  if (parts.bracketed) {
+    host = host.substr(1, host.size() - 2);
+  }
+  parts.host = host;
+  return parts;
+}
+
+std::optional<SocketAddress> numbers_of(const HostAndPort& parts) {
+  const std::optional<SocketAddress> address = SocketAddress::of(parts.host, parts.port);
+  return address && parts.bracketed == (address->family() == AF_INET6) ? address : std::nullopt;
+}
+
+// What is no number and could be a name: letters, digits, dots, hyphens, and not digits and dots
+// alone, which is an address with a mistake in it.
+bool could_be_name(const HostAndPort& parts) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  return !parts.bracketed && parts.host.find_first_not_of(plain) == std::string::npos &&
+         parts.host.find_first_not_of("0123456789.") != std::string::npos;
+}
+
 }  // namespace
 
 std::optional<SocketAddress> SocketAddress::of(const std::string& host, std::uint16_t port) {
@@ -46,31 +94,33 @@ std::optional<SocketAddress> SocketAddress::of(const std::string& host, std::uin
 }
 
 Result<SocketAddress> SocketAddress::parse(std::string_view text) {
-  const Status wrong(Code::invalid_argument,
-                     fmt::format("'{}' is no place to listen; write an address and a port, such as "
-                                 "127.0.0.1:9464 or [::1]:9464",
-                                 text));
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) {
-    return wrong;
+  const std::optional<HostAndPort> parts = split(text);
+  const std::optional<SocketAddress> address = parts ? numbers_of(*parts) : std::nullopt;
+  return address ? Result<SocketAddress>(*address) : no_place(text);
+}
+
+Status SocketAddress::check_form(std::string_view text) {
+  const std::optional<HostAndPort> parts = split(text);
+  return parts && (numbers_of(*parts) || could_be_name(*parts)) ? Status() : no_place(text);
+}
+
+Result<SocketAddress> SocketAddress::look_up(std::string_view text) {
+  const std::optional<HostAndPort> parts = split(text);
+  if (!parts || !could_be_name(*parts)) {
+    return parse(text);
   }
-  std::string_view host = text.substr(0, colon);
-  const std::string_view port_text = text.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [stopped, error] =
-      std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
-  if (error != std::errc() || stopped != port_text.data() + port_text.size()) {
-    return wrong;
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;  // no IPv6 where the machine has none
+  addrinfo* list = nullptr;
+  if (const int error = ::getaddrinfo(parts->host.c_str(), nullptr, &hints, &list); error != 0) {
+    return Status(Code::invalid_argument,
+                  fmt::format("there is no host '{}': {}", parts->host, ::gai_strerror(error)));
   }
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  if (bracketed) {
-    host = host.substr(1, host.size() - 2);
-  }
-  const std::optional<SocketAddress> address = of(std::string(host), port);
-  if (!address || bracketed != (address->family() == AF_INET6)) {
-    return wrong;
-  }
-  return *address;
+  SocketAddress address;
+  std::memcpy(&address.storage, list->ai_addr, list->ai_addrlen);
+  ::freeaddrinfo(list);
+  return *of(address.host(), parts->port);
 }
 
 std::uint16_t SocketAddress::port() const {

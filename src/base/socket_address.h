@@ -1,5 +1,4 @@
-// SocketAddress: where a socket is, IPv4 or IPv6, as numbers alone: no names that would have to be
-// looked up. Any thread; a plain value.
+// SocketAddress: where a socket is, IPv4 or IPv6. Any thread; a plain value.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,8 +18,14 @@ struct SocketAddress {
 
   // "127.0.0.1", "::1"; nothing when it is no address.
   static std::optional<SocketAddress> of(const std::string& host, std::uint16_t port);
-  // "127.0.0.1:9464", "[::1]:9464"; the port may be 0 for any. Fails with invalid_argument.
+  // "127.0.0.1:9464", "[::1]:9464"; the port may be 0 for any. Names are not looked up. Fails with
+  // invalid_argument.
   static Result<SocketAddress> parse(std::string_view text);
+  // The same, and "localhost:9464": a name is looked up, which may block, and the first of its
+  // addresses taken. Fails with invalid_argument when it has none.
+  static Result<SocketAddress> look_up(std::string_view text);
+  // Whether the text has the form that look_up takes. Nothing is looked up.
+  static Status check_form(std::string_view text);
 
   sockaddr* plain() { return reinterpret_cast<sockaddr*>(&storage); }
   const sockaddr* plain() const { return reinterpret_cast<const sockaddr*>(&storage); }

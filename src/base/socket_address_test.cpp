@@ -24,5 +24,28 @@ TEST(SocketAddress, refuses_what_is_no_address_with_a_port) {
   EXPECT_FALSE(SocketAddress::of("localhost", 1));
 }
 
+TEST(SocketAddress, looks_names_up) {
+  const Result<SocketAddress> local = SocketAddress::look_up("localhost:6390");
+  ASSERT_TRUE(local.ok()) << local.status().message();
+  EXPECT_TRUE(local->text() == "127.0.0.1:6390" || local->text() == "[::1]:6390") << local->text();
+  EXPECT_EQ(SocketAddress::look_up("127.0.0.1:80").value().text(), "127.0.0.1:80");
+  EXPECT_EQ(SocketAddress::look_up("[::1]:80").value().text(), "[::1]:80");
+  const Result<SocketAddress> nobody = SocketAddress::look_up("nobody.invalid:80");
+  EXPECT_EQ(nobody.code(), Code::invalid_argument);
+  EXPECT_NE(nobody.status().message().find("no host 'nobody.invalid'"), std::string_view::npos);
+}
+
+TEST(SocketAddress, tells_names_from_mistakes_without_looking_up) {
+  for (const std::string text : {"localhost:80", "a-b.example:0", "127.0.0.1:80", "[::1]:80"}) {
+    EXPECT_TRUE(SocketAddress::check_form(text).ok()) << text;
+  }
+  for (const std::string text :
+       {"", "here", "localhost", "localhost:", "localhost:65536", ":80", "127.0.0.1.:80",
+        "256.0.0.1:80", "[localhost]:80", "::1:80", "a b:80", "http://here:80"}) {
+    EXPECT_EQ(SocketAddress::check_form(text).code(), Code::invalid_argument) << text;
+    EXPECT_EQ(SocketAddress::look_up(text).code(), Code::invalid_argument) << text;
+  }
+}
+
 }  // namespace
 }  // namespace remora

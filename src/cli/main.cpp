@@ -3,9 +3,33 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/exit_status.h"
+
+namespace {
+
+// The parser says of a word in place of a command only that a command is missing. Says which word
+// it was; false when there was none.
+bool name_unknown_word(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) {
+    return false;
+  }
+  std::string command = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    command += " " + at->get_name();
+  }
+  std::fprintf(stderr, "remora: there is no %s '%s' of %s; `%s --help` lists what there is\n",
+               unknown.front().starts_with('-') ? "option" : "command", unknown.front().c_str(),
+               command.c_str(), command.c_str());
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace remora::cli;
@@ -28,6 +52,11 @@ int main(int argc, char** argv) {
   add_nic_command(app, exit_status);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    if (!name_unknown_word(app)) {
+      (void)app.exit(error);
+    }
+    return exit_usage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_kept : exit_usage;
   } catch (const std::exception& error) {

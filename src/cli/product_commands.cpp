@@ -74,15 +74,17 @@ class ProductCommands {
     added->add_option("--server", all_->where.server,
                       "HOST[:PORT] of a store that listens on the network, in place of a socket");
     added->add_option("--fabric", all_->where.fabric,
-                      "verbs[:DEVICE]: through this RDMA device [as the store has it]");
+                      "roce: by RoCE in software, with --server; verbs[:DEVICE]: through this RDMA "
+                      "device [as the store has it]");
     added->add_option("--token", all_->where.token,
                       "A token in place of the user's own role; @FILE reads it from there");
     return added;
   }
 
   void add_serve() {
-    CLI::App* serve = command("serve", "Serve a store to the processes of this machine",
-                              [all = all_] { return serve_command(all->serve); });
+    CLI::App* serve = command(
+        "serve", "Serve a store to this machine's programs, and with --listen to those of others",
+        [all = all_] { return serve_command(all->serve); });
     serve->add_option("--config", all_->serve.config,
                       "A file of settings (TOML); flags win over it");
     const std::pair<const char*, const char*> keys[] = {
@@ -91,14 +93,15 @@ class ProductCommands {
         {"media", "How it is made persistent: auto, dax, file or dram [auto]"},
         {"engine", "The store engine [efactory]"},
         {"socket", "Where clients come in [beside the pool: data/remora.sock]"},
-        {"resp", "ADDRESS:PORT for Redis clients, or \"\" for none [127.0.0.1:6380 if it is free]"},
+        {"resp", "HOST:PORT for Redis clients, or \"\" for none [127.0.0.1:6380 if it is free]"},
         {"resp-durability",
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"resp-clients", "How many Redis clients at a time, as far as open files allow [10000]"},
-        {"metrics", "ADDRESS:PORT for OpenMetrics over HTTP [none]"},
-        {"listen", "ADDRESS:PORT for clients of other machines, by RoCE, beside the socket [none]"},
+        {"metrics", "HOST:PORT for OpenMetrics over HTTP [none]"},
+        {"listen", "HOST:PORT for clients of other machines, by RoCE, beside the socket [none]"},
         {"fabric",
-         "verbs[:DEVICE]: clients reach the store through this RDMA device [shared memory, RoCE]"},
+         "roce: with --listen; verbs[:DEVICE]: clients reach the store through this RDMA device "
+         "[auto: shared memory, and RoCE with --listen]"},
         {"clients", "How many at a time [64]"},
         {"client-operations", "What one client may have in flight [8192]"},
         {"client-bytes", "The same in bytes: values, requests, replies [256M]"},

@@ -6,7 +6,7 @@
 
 namespace remora::cli {
 
-// A whole number, not below `least`, that fits 64 bits.
-CLI::Validator whole_number(std::uint64_t least);
+// A whole number, not below `least` and not above `most`.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = UINT64_MAX);
 
 }  // namespace remora::cli

@@ -107,7 +107,7 @@ class StoreServer {
   // Clients that are connected.
   virtual std::size_t clients() const = 0;
   // Whether background work is under way or waits (verification, cleaning): a quiet server has all
-  // that was acknowledged persistent.
+  // that was acknowledged persistent, if the engine promises that it ever will be.
   virtual bool busy() const = 0;
   // Numbers for people and for metrics.
   struct Counter {
@@ -115,6 +115,8 @@ class StoreServer {
     std::uint64_t value = 0;
   };
   virtual std::vector<Counter> counters() const = 0;
+  // Requests of clients that were answered with a failure. That there is no such key is none.
+  virtual std::uint64_t failed_requests() const = 0;
   // From the request of a put until its version was persistent, in nanoseconds; null where the
   // engine does not know.
   virtual const Histogram* durability_latency() const { return nullptr; }
@@ -175,6 +177,9 @@ class Engine {
   virtual std::string_view name() const = 0;   // "efactory"; as --engine has it
   virtual std::string_view about() const = 0;  // one line
   virtual Promise promise() const = 0;
+  // What the design claims by its promise and does not hold, for people: a clause that can end a
+  // sentence. Empty where everything is held.
+  virtual std::string_view caveat() const { return {}; }
   // What an acknowledged del means, for which no options are given.
   virtual Durability del_durability() const { return Durability::standard; }
   virtual const std::vector<const Fault*>& faults() const = 0;

@@ -326,7 +326,7 @@ Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes) {
     return functions.status();
   }
   return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
-      std::move(mapping), volatile_strategy("plain memory: a power cut empties it"), *functions));
+      std::move(mapping), volatile_strategy("plain memory: gone with its process"), *functions));
 }
 
 Result<std::unique_ptr<Region>> adopt_mapping(Bytes bytes) {

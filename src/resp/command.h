@@ -68,6 +68,7 @@ struct Settings {
   // The user is "default" when the client named none.
   std::function<Access(std::string_view user, std::string_view password)> authenticate = {};
   bool persistent = false;  // replies to writes wait until these are persistent
+  bool outlives_process = true;
   std::uint32_t most_clients = 10'000;
   std::uint16_t port = 0;
 };

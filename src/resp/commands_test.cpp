@@ -292,6 +292,22 @@ TEST_F(CommandsTest, waitaof_tells_what_is_persistent) {
   EXPECT_EQ(ask("WAITAOF 2 0 0"), "-ERR value is out of range, value must between 0 and 1|");
 }
 
+// As a Redis without an append-only file.
+TEST_F(CommandsTest, a_store_that_goes_with_its_process_does_not_claim_a_log) {
+  EXPECT_NE(ask("INFO persistence").find("aof_enabled:1|"), std::string::npos);
+  EXPECT_EQ(ask("CONFIG GET appendonly"), "*2|$10|appendonly|$3|yes|");
+  settings_.outlives_process = false;
+  const std::string info = ask("INFO persistence");
+  EXPECT_NE(info.find("aof_enabled:0|"), std::string::npos) << info;
+  EXPECT_NE(info.find("durability:none|"), std::string::npos) << info;
+  EXPECT_EQ(ask("CONFIG GET appendonly"), "*2|$10|appendonly|$2|no|");
+  EXPECT_EQ(ask("SET k v"), "+OK|");
+  EXPECT_EQ(ask("WAITAOF 1 0 0"),
+            "-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.|");
+  EXPECT_EQ(done_, Done::replied);
+  EXPECT_EQ(ask("WAITAOF 0 0 0"), "*2|:0|:0|");
+}
+
 TEST_F(CommandsTest, every_command_has_its_place_in_the_table) {
   for (const Command& command : commands()) {
     EXPECT_EQ(find_command(command.name), &command);

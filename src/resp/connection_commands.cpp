@@ -274,7 +274,12 @@ Done waitaof(Call& call) {
                        static_cast<std::int64_t>(call.executor.runtime().wall_ms())) {
     return fail(call, "ERR timeout is out of range");
   }
-  const bool is_persistent = call.store.persistent_now() >= call.session.mark;
+  const bool has_log = call.executor.settings().outlives_process;
+  if (local > 0 && !has_log) {
+    return fail(call,
+                "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
+  }
+  const bool is_persistent = has_log && call.store.persistent_now() >= call.session.mark;
   if ((local == 0 || is_persistent) && replicas == 0) {
     call.out.array(2);
     call.out.integer(is_persistent ? 1 : 0);

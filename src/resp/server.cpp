@@ -24,6 +24,7 @@ constexpr int backlog = 511;
 Settings settings_of(const RespOptions& options) {
   Settings settings;
   settings.persistent = options.durability == Durability::persistent;
+  settings.outlives_process = options.outlives_process;
   settings.most_clients = options.most_clients;
   settings.needs_password = options.authenticator || !options.password.empty();
   settings.authenticate = options.authenticator;

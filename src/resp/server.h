@@ -83,6 +83,9 @@ struct RespOptions {
   // What all connections may keep.
   std::uint64_t kept_bytes = limits::kept_bytes;
   Durability durability = Durability::asynchronous;
+  // Whether the store is there when this process has ended. If not, it says so as a Redis without
+  // an append-only file does.
+  bool outlives_process = true;
 };
 
 class Server final : public Poller, private Sleeper {

@@ -38,11 +38,15 @@ void memory_section(Call&, std::string& text) {
 }
 
 void persistence_section(Call& call, std::string& text) {
+  const Settings& settings = call.executor.settings();
   fmt::format_to(std::back_inserter(text),
-                 "# Persistence\r\nloading:0\r\naof_enabled:1\r\naof_pending_changes:{}\r\n"
+                 "# Persistence\r\nloading:0\r\naof_enabled:{}\r\naof_pending_changes:{}\r\n"
                  "durability:{}\r\n",
+                 settings.outlives_process ? 1 : 0,
                  call.store.now() == call.store.persistent_now() ? 0 : 1,
-                 call.executor.settings().persistent ? "persistent" : "asynchronous");
+                 !settings.outlives_process ? "none"
+                 : settings.persistent      ? "persistent"
+                                            : "asynchronous");
 }
 
 void stats_section(Call& call, std::string& text) {
@@ -201,7 +205,7 @@ using Parameter = std::pair<std::string_view, std::string>;
 std::vector<Parameter> parameters(Call& call) {
   const Settings& settings = call.executor.settings();
   return {{"save", ""},
-          {"appendonly", "yes"},
+          {"appendonly", settings.outlives_process ? "yes" : "no"},
           {"appendfsync", settings.persistent ? "always" : "everysec"},
           {"maxmemory", "0"},
           {"maxmemory-policy", "noeviction"},

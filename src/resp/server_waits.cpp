@@ -156,7 +156,8 @@ void Server::end_waits() {
     if (connection->dead) {
       continue;
     }
-    const bool is_persistent = store_.persistent_now() >= connection->wait.mark;
+    const bool is_persistent =
+        settings_.outlives_process && store_.persistent_now() >= connection->wait.mark;
     const bool is_served =
         (connection->wait.local == 0 || is_persistent) && connection->wait.replicas == 0;
     if (is_served || now_ns >= connection->wait_end_ns) {

@@ -285,6 +285,7 @@ Bytes Server::body_of(Client& client, std::uint32_t buffer) {
 
 void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer,
                    const Reply& reply) {
+  failures_ += reply.code == Code::ok || reply.code == Code::not_found ? 0 : 1;
   put_head(std::span(client.reply_memory).subspan(buffer * reply_stride()),
            {.call = head.call,
             .kind = head.kind,

@@ -95,6 +95,8 @@ class Server final : private Poller {
   // The client finds its queue pair gone, and `left` is called in the next turn.
   void disconnect(SessionId session);
   std::size_t clients() const { return live_; }
+  // Replies that told of a failure other than not_found.
+  std::uint64_t failures() const { return failures_; }
   // Whether a reply to it waits here, for what it tells of to be persistent.
   bool owes(SessionId session) const;
 
@@ -185,6 +187,7 @@ class Server final : private Poller {
   std::vector<std::unique_ptr<Client>> clients_;  // by place; the session id names place and round
   std::uint64_t rounds_ = 0;
   std::size_t live_ = 0;
+  std::uint64_t failures_ = 0;
   std::size_t leaving_ = 0;
   std::vector<Waiting> waiting_;
   // Where commits are told of: what replies wait for, and what was asked for.

@@ -82,27 +82,39 @@ resp::Access access_of(const Result<Role>& role) {
   return *role == Role::read ? resp::Access::read : resp::Access::write;
 }
 
-std::string acknowledged_means(const kv::Engine& engine, const Strategy& medium) {
-  const std::string survives = medium.survives_power_cut
-                                   ? "survives a power cut"
-                                   : "survives the end of this process, but no power cut";
-  if (engine.promise().acknowledged == Acknowledged::persistent) {
-    return "an acknowledged put " + survives;
+// Names are looked up once, here: from now on the settings have addresses alone.
+Status look_up_names(Settings& settings) {
+  const std::pair<const char*, std::string*> places[] = {
+      {"resp", &settings.resp}, {"metrics", &settings.metrics}, {"listen", &settings.listen}};
+  for (const auto& [key, place] : places) {
+    if (place->empty() || *place == "auto") {
+      continue;
+    }
+    const Result<SocketAddress> address = SocketAddress::look_up(*place);
+    if (!address.ok()) {
+      return Status(address.code(), fmt::format("{}: {}", key, address.status().message()));
+    }
+    *place = address->text();
   }
-  return "an acknowledged put is visible at once, and persistent a moment later; "
-         "with --persistent it is acknowledged when it is, and then it " +
-         survives;
+  return {};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
                                              const std::string& version) {
-  std::unique_ptr<Daemon> daemon(new Daemon(runtime, settings));
+  Settings found = settings;
+  REMORA_TRY(check_together(found));
+  REMORA_TRY(look_up_names(found));
+  std::unique_ptr<Daemon> daemon(new Daemon(runtime, std::move(found)));
   daemon->open_files_ = raise_open_files();
   REMORA_TRY(daemon->open_host(version));
-  REMORA_TRY(daemon->open_metrics());
-  REMORA_TRY(daemon->open_resp());
+  Status around = daemon->open_metrics();
+  around = around.ok() ? daemon->open_resp() : around;
+  if (!around.ok()) {
+    daemon->host_->undo_pool();
+    return around;
+  }
   return daemon;
 }
 
@@ -194,6 +206,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   options.durability = settings_.resp_durability;
   options.client_operations = settings_.client_operations;
   options.client_bytes = settings_.client_bytes;
+  options.outlives_process = host_->survives() != Survives::nothing;
   options.most_clients = redis_places(settings_, open_files_);
   options.most_guests = places_for_others(options.most_clients);
   options.most_of_guest = share_of_user(settings_, options.most_clients);
@@ -222,9 +235,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   resp_text_ =
       fmt::format("redis-cli -h {} -p {}, for {}; {}", options.host, resp_->port(),
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user",
-                  options.durability == resp::Durability::persistent
-                      ? "writes are answered when they are persistent"
-                      : "writes are persistent a moment after the answer (WAITAOF waits)");
+                  redis_in_short(options.durability, host_->survives()));
   return {};
 }
 
@@ -240,7 +251,7 @@ std::string Daemon::announcement() {
                       format_size(host_->pool_bytes()), host_->engine().name(),
                       host_->recovered() ? fmt::format("{} keys recovered", keys) : "new");
   text += fmt::format("medium       {}; {}\n", medium.method, medium.reason);
-  text += fmt::format("durability   {}\n", acknowledged_means(host_->engine(), medium));
+  text += fmt::format("durability   {}\n", put_in_short(host_->engine(), host_->survives()));
   text +=
       fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user");

@@ -20,20 +20,24 @@ namespace remora::server {
 
 class Daemon {
  public:
+  // Leaves no new pool behind when it fails. Names are looked up, which may block.
   static Result<std::unique_ptr<Daemon>> open(Runtime& runtime, const Settings& settings,
                                               const std::string& version);
 
   StoreHost& host() { return *host_; }
   // The front end for Redis clients; null where there is none.
   const resp::Server* redis() const { return resp_.get(); }
+  // With addresses where there were names.
   const Settings& settings() const { return settings_; }
 
   // What it is, where it listens and what an acknowledged put means, for people.
   std::string announcement();
+  // What there is when `serve` has ended well, and what becomes of it, for people.
+  std::string farewell() { return end_in_short(host_->engine(), host_->survives()); }
 
   // Runs the loop until a signal or a client asks for the end, then lets nobody in, and waits until
-  // all that was acknowledged is persistent, or a second signal comes, or that takes too long.
-  // Fails when something acknowledged may not be persistent.
+  // all that was acknowledged is as persistent as the engine makes it by itself, or a second signal
+  // comes, or that takes too long. Fails when it is not.
   Status serve(const StopSignals& signals);
 
  private:

@@ -27,6 +27,7 @@ namespace remora::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class DaemonTest : public testing::Test {
  protected:
@@ -247,6 +248,85 @@ TEST_F(DaemonTest, a_redis_client_that_never_stops_does_not_keep_it_from_ending)
   const SocketAddress address = *SocketAddress::of("127.0.0.1", daemon->redis()->port());
   const fabric::nic::Descriptor late(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_NE(::connect(late.number(), address.plain(), address.size_bytes), 0);
+}
+
+// What an engine leaves to a power cut is not called persistent, whatever others do.
+TEST_F(DaemonTest, says_what_its_engine_makes_of_a_put) {
+  settings_.engine = "ca";
+  settings_.resp = "";
+  const auto daemon = opened();
+  const std::string said = daemon->announcement();
+  EXPECT_THAT(said, HasSubstr("never persistent by itself"));
+  EXPECT_THAT(said, HasSubstr("torn"));
+  EXPECT_THAT(said, Not(HasSubstr("moment later")));
+  EXPECT_THAT(daemon->farewell(), HasSubstr("a power cut may still take the rest"));
+  EXPECT_THAT(find_fact(daemon->host().facts(), "acknowledged_put").value(),
+              HasSubstr("never persistent by itself"));
+}
+
+TEST_F(DaemonTest, promises_nothing_of_memory) {
+  settings_.pool = "";
+  settings_.socket = folder_.file("m.sock");
+  const auto daemon = opened();
+  const std::string said = daemon->announcement();
+  EXPECT_THAT(said, HasSubstr("visible at once; nothing survives the end of this process\n"));
+  EXPECT_THAT(said, HasSubstr("for this user; nothing survives the end of this process\n"));
+  EXPECT_THAT(said, Not(HasSubstr("persistent")));
+  EXPECT_THAT(daemon->farewell(), HasSubstr("gone"));
+  EXPECT_EQ(find_fact(daemon->host().facts(), "survives_process_end"), "no");
+  const int client = redis_client(*daemon);
+  EXPECT_EQ(ask(client, "SET key value"), "+OK\r\n");
+  EXPECT_THAT(ask(client, "WAITAOF 1 0 0"), HasSubstr("appendonly is disabled"));
+  EXPECT_EQ(ask(client, "WAITAOF 0 1 1"), "*2\r\n:0\r\n:0\r\n");
+  EXPECT_THAT(ask(client, "INFO persistence"), HasSubstr("aof_enabled:0\r\n"));
+  EXPECT_THAT(ask(client, "CONFIG GET appendonly"), HasSubstr("no\r\n"));
+}
+
+TEST_F(DaemonTest, says_of_redis_clients_what_their_reads_may_show) {
+  EXPECT_THAT(opened()->announcement(), HasSubstr("(WAITAOF waits); a read may show them before"));
+  settings_.resp_durability = resp::Durability::persistent;
+  EXPECT_THAT(opened()->announcement(),
+              HasSubstr("answered when they are persistent; a read may show another's before"));
+}
+
+TEST_F(DaemonTest, listens_at_the_address_of_a_name) {
+  settings_.resp = "localhost:0";
+  settings_.metrics = "localhost:0";
+  const auto daemon = opened();
+  EXPECT_NE(daemon->redis(), nullptr);
+  EXPECT_NE(daemon->redis()->port(), 0);
+  EXPECT_TRUE(daemon->settings().metrics == "127.0.0.1:0" ||
+              daemon->settings().metrics == "[::1]:0");
+  settings_.pool = folder_.file("b.pool");
+  settings_.metrics = "nobody.invalid:80";
+  const Result<std::unique_ptr<Daemon>> nowhere = Daemon::open(loop_, settings_, "");
+  EXPECT_EQ(nowhere.code(), Code::invalid_argument);
+  EXPECT_THAT(std::string(nowhere.status().message()), HasSubstr("metrics: there is no host"));
+}
+
+TEST_F(DaemonTest, leaves_no_new_pool_behind_when_it_cannot_listen) {
+  Settings first = settings_;
+  first.pool = "";
+  first.socket = folder_.file("first.sock");
+  const auto daemon = Daemon::open(loop_, first, "").value();
+  const std::string taken = "127.0.0.1:" + std::to_string(daemon->redis()->port());
+  Settings wrong = settings_;
+  wrong.resp = taken;
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.pool)) << "after a port that is taken";
+  wrong.resp = "";
+  wrong.metrics = taken;
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.pool)) << "after another one";
+  wrong.metrics = "";
+  wrong.socket = folder_.file(std::string(200, 's'));
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.pool)) << "after a socket's path too long";
+  (void)opened();
+  wrong = settings_;
+  wrong.resp = taken;
+  EXPECT_FALSE(Daemon::open(loop_, wrong, "").ok());
+  EXPECT_TRUE(std::filesystem::exists(settings_.pool)) << "one that was there stays";
 }
 
 TEST_F(DaemonTest, says_which_setting_cannot_work) {

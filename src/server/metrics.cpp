@@ -117,15 +117,24 @@ std::string metrics_text(StoreHost& host, const resp::Server* redis) {
   text.add({.name = "remora_medium_survives_power_cut",
             .help = "1 when what is persistent survives a power cut"},
            std::uint64_t{host.strategy().survives_power_cut ? 1u : 0u});
-  const std::size_t clients = host.store().clients();
-  const std::size_t mapped = std::min(host.mapped_clients(), clients);
+  text.add({.name = "remora_medium_survives_process_end",
+            .help = "1 when the pool outlives the process that serves it"},
+           std::uint64_t{host.survives() == Survives::nothing ? 0u : 1u});
+  const StoreHost::ClientsByWire clients = host.clients_by_wire();
   text.add({.name = "remora_clients", .help = "Clients now, by wire", .label = "wire=\"mapped\""},
-           std::uint64_t{mapped});
-  text.add({.name = "remora_clients", .label = "wire=\"ring\""}, std::uint64_t{clients - mapped});
+           std::uint64_t{clients.mapped});
+  text.add({.name = "remora_clients", .label = "wire=\"ring\""}, std::uint64_t{clients.ring});
+  text.add({.name = "remora_clients", .label = "wire=\"roce\""}, std::uint64_t{clients.roce});
+  text.add({.name = "remora_clients", .label = "wire=\"verbs\""}, std::uint64_t{clients.verbs});
   text.add({.name = "remora_links", .help = "Connections that came", .grows = true},
            host.links_total());
   text.add({.name = "remora_refusals", .help = "Clients that were turned away", .grows = true},
            host.refusals_total());
+  text.add({.name = "remora_failed_requests",
+            .help = "Requests of native clients that were answered with a failure; that there is "
+                    "no such key is none",
+            .grows = true},
+           host.store().failed_requests());
   for (const kv::StoreServer::Counter& counter : host.store().counters()) {
     add_engine(text, counter);
   }
@@ -155,6 +164,10 @@ std::string metrics_text(StoreHost& host, const resp::Server* redis) {
             .help = "Remote keys, bounds or rights that were refused",
             .grows = true},
            nic.access_violations);
+  text.add({.name = "remora_nic_retransmissions", .help = "Packets sent again", .grows = true},
+           nic.retransmissions);
+  text.add({.name = "remora_nic_naks", .help = "Requests refused or out of order", .grows = true},
+           nic.naks_sent);
   if (redis != nullptr) {
     add_redis(text, redis->counters());
     text.add_latency("remora_redis_command_seconds",

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
@@ -14,6 +16,7 @@ namespace remora::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class MetricsTest : public testing::Test {
  protected:
@@ -46,6 +49,40 @@ TEST_F(MetricsTest, tell_what_clients_did) {
                   .ok());
   EXPECT_THAT(metrics_text(*host_),
               HasSubstr("\nremora_durability_latency_seconds{quantile=\"0.99\"} "));
+}
+
+TEST_F(MetricsTest, count_clients_from_the_network_as_such) {
+  StoreHostOptions options;
+  options.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address("127.0.0.1").value(), 0};
+  options.pool_bytes = 4 << 20;
+  options.access.tokens = {{"a token that may write", Role::write}};
+  const auto host = StoreHost::open(loop_, options).value();
+  StoreLinkOptions far;
+  far.network = host->network_endpoint();
+  far.token = "a token that may write";
+  far.fabric = LocalFabric::roce;
+  const auto link = loop_.block_on(StoreLink::connect(loop_, "", far)).value();
+  const std::string text = metrics_text(*host);
+  EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"roce\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"ring\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"verbs\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("\nremora_medium_survives_process_end 0\n"));
+}
+
+TEST_F(MetricsTest, count_what_native_clients_were_refused) {
+  const auto link =
+      std::move(loop_.block_on(StoreLink::connect(loop_, folder_.file("socket"), {}))).value();
+  std::array<std::byte, 8> value;
+  EXPECT_EQ(loop_.block_on(link->store().get(as_bytes("none"), value)).code(), Code::not_found);
+  EXPECT_THAT(metrics_text(*host_), HasSubstr("\nremora_failed_requests_total 0\n"));
+  const std::vector<std::byte> large(400 << 10);
+  Status status;
+  for (int i = 0; i < 20 && status.ok(); ++i) {
+    const std::string key = "key" + std::to_string(i);
+    status = loop_.block_on(link->store().put(as_bytes(key), large, {kv::Durability::persistent}));
+  }
+  EXPECT_FALSE(status.ok()) << "4 MB hold no 8 MB";
+  EXPECT_THAT(metrics_text(*host_), Not(HasSubstr("\nremora_failed_requests_total 0\n")));
 }
 
 // A counter without a row would be shown as a gauge, and lose its history at every look.

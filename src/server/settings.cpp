@@ -54,9 +54,8 @@ Status assign(T& to, Result<T> value, std::string_view key) {
 // Where to listen; empty for nowhere.
 Status assign_address(std::string& to, std::string_view value, std::string_view key) {
   if (!value.empty()) {
-    const Result<SocketAddress> address = SocketAddress::parse(value);
-    if (!address.ok()) {
-      return wrong_setting(key, address.status().message());
+    if (const Status form = SocketAddress::check_form(value); !form.ok()) {
+      return wrong_setting(key, form.message());
     }
   }
   to = value;
@@ -177,8 +176,8 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
   } else if (key == "listen") {
     return assign_address(settings.listen, value, key);
   } else if (key == "fabric") {
-    if (value != "auto" && !fabric::verbs::parse_wire(std::string(value))) {
-      return wrong_setting(key, "choose auto, verbs or verbs:DEVICE");
+    if (value != "auto" && value != "roce" && !fabric::verbs::parse_wire(std::string(value))) {
+      return wrong_setting(key, "choose auto, roce, verbs or verbs:DEVICE");
     }
     settings.fabric = value;
   } else if (key == "clients") {
@@ -201,6 +200,13 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
         "unknown; there are pool, size, media, engine, socket, resp, resp_durability, "
         "resp_clients, metrics, listen, fabric, clients, client_operations, client_bytes and "
         "threads");
+  }
+  return {};
+}
+
+Status check_together(const Settings& settings) {
+  if (settings.fabric == "roce" && settings.listen.empty()) {
+    return wrong_setting("fabric", "roce needs an address to listen at: --listen HOST:PORT");
   }
   return {};
 }

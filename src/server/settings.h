@@ -8,8 +8,7 @@
 //   media = "auto"                 # auto, dax, file or dram
 //   engine = "efactory"
 //   socket = "data/remora.sock"
-//   resp = "auto"                  # Redis clients, of users and with tokens as below:
-//   ADDRESS:PORT;
+//   resp = "auto"                  # Redis clients, of users and with tokens as below: HOST:PORT;
 //                                  # "auto": 127.0.0.1:6380 where that can be had; "" for none
 //   resp_durability = "asynchronous"  # of their writes, or "persistent"
 //   resp_clients = 10000           # Redis clients at a time; fewer where the limit of open files
@@ -17,12 +16,13 @@
 //   metrics = "127.0.0.1:9464"     # "" for none
 //   listen = "192.0.2.7:4791"      # other machines, by RoCE and with a token, beside the socket;
 //                                  # TCP and UDP; "" for none
-//   fabric = "auto"                # or "verbs", "verbs:DEVICE": clients reach the store through
-//                                  # this RDMA device; the socket or `listen` let them in
+//   fabric = "auto"                # or "roce": as it is with `listen`, which must be there; or
+//                                  # "verbs", "verbs:DEVICE": clients reach the store through this
+//                                  # RDMA device; the socket or `listen` let them in
 //   clients = 64                   # native ones, at a time
 //   client_operations = 8192       # of one client, in flight: values that it was granted space
 //                                  # for and that are not yet persistent, replies that wait for
-//                                  that
+//                                  # that
 //   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
 //   threads = 1                    # 2: large values are verified on a thread of their own, which
 //                                  # wants a core of its own
@@ -37,7 +37,8 @@
 //   [access.tokens]                # 16 to 108 letters; the file must not be readable by others
 //   "a token of some length" = "read"
 //
-// A flag --NAME sets the key of that name above the first section, and wins over the file.
+// A HOST is an address or a name. A flag --NAME sets the key of that name above the first section,
+// and wins over the file. packaging/remora.toml is such a file to begin with.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +75,9 @@ struct Settings {
 // Changes one of the settings above the sections. Fails with invalid_argument, and a message that
 // names the key and what would be right.
 Status change_setting(Settings& settings, std::string_view key, std::string_view value);
+
+// Whether the settings can be had together; invalid_argument if not. Asked when all are there.
+Status check_together(const Settings& settings);
 
 // The settings in a file's text, where it says nothing as they are in `settings`. Fails with
 // invalid_argument; the message names the line and the key.

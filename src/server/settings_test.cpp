@@ -65,7 +65,63 @@ TEST(Settings, refuse_with_line_and_key) {
   EXPECT_THAT(refusal_of("client_operations = 0"), HasSubstr("from 1 to 1000000"));
   EXPECT_THAT(refusal_of("client_bytes = \"1K\""), HasSubstr("client_bytes: choose at least 64"));
   EXPECT_THAT(refusal_of("threads = 3"), HasSubstr("from 1 to 2"));
+  EXPECT_THAT(refusal_of("fabric = \"copper\""), HasSubstr("choose auto, roce, verbs"));
   EXPECT_THAT(refusal_of("[acces]\na = 1"), HasSubstr("line 2: [acces]: no such section"));
+}
+
+TEST(Settings, take_names_of_hosts_and_look_none_up) {
+  const Result<Settings> settings =
+      parse_settings("resp = \"localhost:6390\"\nmetrics = \"nobody.invalid:1\"");
+  ASSERT_TRUE(settings.ok()) << settings.status().message();
+  EXPECT_EQ(settings->resp, "localhost:6390");
+  EXPECT_EQ(settings->metrics, "nobody.invalid:1");
+}
+
+TEST(Settings, by_roce_need_a_place_to_listen) {
+  const Settings alone = parse_settings("fabric = \"roce\"").value();
+  EXPECT_EQ(check_together(alone).code(), Code::invalid_argument);
+  EXPECT_THAT(std::string(check_together(alone).message()), HasSubstr("--listen HOST:PORT"));
+  const Settings both = parse_settings("fabric = \"roce\"\nlisten = \"127.0.0.1:0\"").value();
+  EXPECT_TRUE(check_together(both).ok());
+  EXPECT_TRUE(check_together(Settings()).ok());
+}
+
+// What packages install is what it says: the defaults, but for where files are.
+TEST(Settings, of_the_sample_are_those_without_a_file) {
+  const Result<Settings> sample = read_settings(REMORA_SAMPLE_SETTINGS);
+  ASSERT_TRUE(sample.ok()) << sample.status().message();
+  const Settings plain;
+  EXPECT_EQ(sample->pool, "/var/lib/remora/remora.pool");
+  EXPECT_EQ(socket_of(*sample), "/run/remora/remora.sock");
+  EXPECT_EQ(sample->pool_bytes, plain.pool_bytes);
+  EXPECT_EQ(sample->media, plain.media);
+  EXPECT_EQ(sample->engine, plain.engine);
+  EXPECT_EQ(sample->resp, plain.resp);
+  EXPECT_EQ(sample->resp_durability, plain.resp_durability);
+  EXPECT_EQ(sample->metrics, plain.metrics);
+  EXPECT_EQ(sample->listen, plain.listen);
+  EXPECT_EQ(sample->fabric, plain.fabric);
+  EXPECT_EQ(sample->most_clients, plain.most_clients);
+  EXPECT_EQ(sample->client_operations, plain.client_operations);
+  EXPECT_EQ(sample->client_bytes, plain.client_bytes);
+  EXPECT_EQ(sample->threads, plain.threads);
+  EXPECT_FALSE(sample->access.for_others());
+}
+
+// Whoever takes the # away from every line of it that is a setting has settings that can be read.
+TEST(Settings, of_the_sample_that_are_commented_out_can_be_read) {
+  std::ifstream file(REMORA_SAMPLE_SETTINGS);
+  std::string text;
+  int uncommented = 0;
+  for (std::string line; std::getline(file, line);) {
+    const bool is_setting = line.starts_with("#") && !line.starts_with("# ") && line != "#";
+    uncommented += is_setting ? 1 : 0;
+    text += (is_setting ? line.substr(1) : line) + "\n";
+  }
+  const Result<Settings> settings = parse_settings(text);
+  ASSERT_TRUE(settings.ok()) << settings.status().message() << "\n" << text;
+  EXPECT_GT(uncommented, 15);
+  EXPECT_EQ(settings->access.users.size(), 1u);
 }
 
 TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {

@@ -8,50 +8,33 @@
 #include "server/store_host.h"
 
 namespace remora::server {
-namespace {
-
-std::string_view meaning_of(Acknowledged acknowledged) {
-  switch (acknowledged) {
-    case Acknowledged::taken:
-      return "the store has the request; a power cut may lose it";
-    case Acknowledged::visible:
-      return "every later get sees it; a power cut may lose it";
-    case Acknowledged::asynchronous:
-      return "every later get sees it; it becomes persistent by itself some time later";
-    case Acknowledged::persistent:
-      return "it is persistent";
-  }
-  return "";
-}
-
-}  // namespace
 
 Facts StoreHost::facts() {
   const Strategy& medium = strategy();
   const fabric::DeviceCounters nic = counters();
-  const std::size_t clients = store_->clients();
-  const std::size_t roce = std::min(network_clients(), clients);
-  const std::size_t mapped = std::min(mapped_clients(), clients - roce);
+  const ClientsByWire by_wire = clients_by_wire();
   const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
   Facts facts = {
       {"version", options_.version},
       {"pid", fmt::format("{}", ::getpid())},
       {"uptime_s", number(uptime_ns() / 1'000'000'000)},
       {"engine", std::string(engine_->name())},
-      {"acknowledged_put", std::string(meaning_of(engine_->promise().acknowledged))},
+      {"acknowledged_put", put_in_short(*engine_, survives())},
       {"pool", options_.pool_path.empty() ? "memory" : options_.pool_path},
       {"pool_bytes", number(pool_bytes())},
       {"granularity", std::string(to_string(medium.granularity))},
       {"persistence", medium.method},
-      {"survives_power_cut", medium.survives_power_cut ? "yes" : "no"},
+      {"survives_power_cut", survives() == Survives::power_cut ? "yes" : "no"},
+      {"survives_process_end", survives() == Survives::nothing ? "no" : "yes"},
       {"reason", medium.reason},
-      {"clients", number(clients)},
-      {"clients_mapped", number(mapped)},
-      {"clients_ring", number(rdma_ ? 0 : clients - mapped - roce)},
-      {"clients_roce", number(rdma_ ? 0 : roce)},
-      {"clients_verbs", number(rdma_ ? clients : 0)},
+      {"clients", number(store_->clients())},
+      {"clients_mapped", number(by_wire.mapped)},
+      {"clients_ring", number(by_wire.ring)},
+      {"clients_roce", number(by_wire.roce)},
+      {"clients_verbs", number(by_wire.verbs)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},
+      {"failed_requests", number(store_->failed_requests())},
   };
   for (const kv::StoreServer::Counter& counter : store_->counters()) {
     facts.push_back({std::string(counter.name), number(counter.value)});

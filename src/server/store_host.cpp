@@ -45,8 +45,18 @@ Result<std::unique_ptr<StoreHost>> StoreHost::open(Runtime& runtime,
   }
   std::unique_ptr<StoreHost> host(new StoreHost(runtime, options, **engine));
   REMORA_TRY(host->open_pool());
-  REMORA_TRY(host->start());
+  if (const Status status = host->start(); !status.ok()) {
+    host->undo_pool();
+    return status;
+  }
   return host;
+}
+
+// It is removed while it is locked: nobody else has opened it.
+void StoreHost::undo_pool() {
+  if (made_file_ && !file_->file().is_device()) {
+    (void)::unlink(options_.pool_path.c_str());
+  }
 }
 
 Status StoreHost::open_pool() {
@@ -66,15 +76,16 @@ Status StoreHost::open_pool() {
     return {};
   }
   std::error_code unknown;  // `create` then tells what is wrong
+  const bool is_there = std::filesystem::exists(options_.pool_path, unknown) &&
+                        !PoolFile::is_blank_device(options_.pool_path);
   Result<PoolFile> file =
-      std::filesystem::exists(options_.pool_path, unknown) &&
-              !PoolFile::is_blank_device(options_.pool_path)
-          ? PoolFile::open(options_.pool_path, options_.media)
-          : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
+      is_there ? PoolFile::open(options_.pool_path, options_.media)
+               : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
   if (!file.ok()) {
     return file.status();
   }
   file_ = std::make_unique<PoolFile>(std::move(file).value());
+  made_file_ = !is_there;
   return {};
 }
 
@@ -283,10 +294,20 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
                         .text = std::string(to_string(*given))};
 }
 
-std::size_t StoreHost::network_clients() const {
-  return static_cast<std::size_t>(std::ranges::count_if(guests_, [this](const auto& guest) {
-    return guest.second.joined && wire_->is_network(guest.first);
-  }));
+StoreHost::ClientsByWire StoreHost::clients_by_wire() const {
+  const std::size_t clients = store_->clients();
+  if (rdma_) {
+    return {.verbs = clients};
+  }
+  const auto from_network =
+      static_cast<std::size_t>(std::ranges::count_if(guests_, [this](const auto& guest) {
+        return guest.second.joined && wire_->is_network(guest.first);
+      }));
+  ClientsByWire by_wire;
+  by_wire.roce = std::min(from_network, clients);
+  by_wire.mapped = std::min(wire_->mapped_peers(), clients - by_wire.roce);
+  by_wire.ring = clients - by_wire.roce - by_wire.mapped;
+  return by_wire;
 }
 
 void StoreHost::cut_off_the_silent() {

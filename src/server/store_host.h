@@ -25,6 +25,7 @@
 #include "pmem/pool_file.h"
 #include "runtime/runtime.h"
 #include "server/access.h"
+#include "server/durability_words.h"
 #include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
@@ -54,12 +55,16 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // Opens or makes the pool, starts the engine, listens. Fails with what is wrong: the engine's
   // name, the pool, the socket's path.
   static Result<std::unique_ptr<StoreHost>> open(Runtime& runtime, const StoreHostOptions& options);
+  // For who finds that something beside the store cannot be had, before anybody was let in: removes
+  // the pool's file if this host has made it.
+  void undo_pool();
   StoreHost(const StoreHost&) = delete;
   StoreHost& operator=(const StoreHost&) = delete;
   ~StoreHost() override;
 
   // Lets nobody in any more and cuts off who is there. What they were granted is settled by the
-  // loop: the store is quiet some time later, and all that it acknowledged is then persistent.
+  // loop: the store is quiet some time later, and all that it acknowledged is then as persistent as
+  // engine and medium make it by themselves.
   void close_doors();
   // A client whose role allows it has asked for the end.
   bool stop_wanted() const { return stop_wanted_; }
@@ -69,6 +74,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   const kv::Engine& engine() const { return *engine_; }
   kv::StoreServer& store() { return *store_; }
   const Strategy& strategy() { return region().strategy(); }
+  Survives survives() { return memory_ ? Survives::nothing : survives_of(strategy()); }
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }
@@ -84,9 +90,15 @@ class StoreHost final : private fabric::nic::LinkOwner {
 
   // Links, of clients that have joined and of those that have not yet.
   std::size_t links() const { return guests_.size(); }
-  // Clients that reach the pool by loads and stores of their own, and those from the network.
-  std::size_t mapped_clients() const { return wire_->mapped_peers(); }
-  std::size_t network_clients() const;
+  // Clients that have joined, by the way that they reach the pool: by loads and stores of their
+  // own, by requests through shared memory, from the network, through RDMA devices.
+  struct ClientsByWire {
+    std::size_t mapped = 0;
+    std::size_t ring = 0;
+    std::size_t roce = 0;
+    std::size_t verbs = 0;
+  };
+  ClientsByWire clients_by_wire() const;
   // Links that came, and attempts that were refused, since the beginning.
   std::uint64_t links_total() const { return links_total_; }
   std::uint64_t refusals_total() const { return refusals_total_; }
@@ -133,6 +145,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   const kv::Engine* engine_;
   const uid_t own_uid_;
   const std::uint64_t opened_ns_;
+  bool made_file_ = false;
   bool recovered_ = false;
   bool closed_ = false;
   bool stop_wanted_ = false;

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "fabric/verbs/device_list.h"
+
 namespace remora::server {
 
 using fabric::nic::Keys;
@@ -27,6 +29,9 @@ StoreLink::~StoreLink() = default;
 
 Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, std::string path,
                                                             StoreLinkOptions options) {
+  if (options.verbs && fabric::verbs::device_names().empty()) {
+    co_return fabric::verbs::no_device();  // whatever the store is
+  }
   if (options.network) {
     options.client.connect = network_connect;
   }
@@ -57,6 +62,11 @@ Status StoreLink::choose_device(const SessionMessage& offer) {
                                    "this store is not reached through an RDMA device; serve it "
                                    "with --fabric verbs, or leave that out here")
                           : Status();
+  }
+  if (options_.fabric == LocalFabric::roce) {
+    return Status(Code::invalid_argument,
+                  "this store is reached through RDMA devices, not by RoCE in software; leave "
+                  "--fabric out, or say --fabric verbs");
   }
   auto opened =
       fabric::verbs::VerbsDevice::open(options_.verbs.value_or(fabric::verbs::VerbsOptions()));

@@ -28,6 +28,7 @@
 namespace remora::server {
 
 struct StoreLinkOptions {
+  // On this machine. `roce` goes with `network`, and says that no RDMA device may be in between.
   LocalFabric fabric = LocalFabric::mapped;
   // Which RDMA device to use, and that the host must be reached through one; otherwise, where the
   // host is, the first that works.
@@ -43,8 +44,9 @@ struct StoreLinkOptions {
 
 class StoreLink final : private fabric::nic::LinkOwner {
  public:
-  // Fails with not_found when nobody listens at the path, with timed_out when nobody answers, or
-  // with the host's reason.
+  // Fails with not_found when nobody listens at the path, with timed_out when nobody answers, with
+  // unsupported when an RDMA device is asked for and this machine has none, or with the host's
+  // reason.
   static Task<Result<std::unique_ptr<StoreLink>>> connect(Runtime& runtime, std::string path,
                                                           StoreLinkOptions options = {});
   StoreLink(const StoreLink&) = delete;

@@ -25,6 +25,9 @@ const Help helps[] = {
     {{}, {"--help", "--version", "pool", "crash", "Exit status: 0", "1 ", "2 ", "3 "}},
     {{}, {"serve", "put", "get", "del", "scan", "stat", "shell", "top", "explain", "stop"}},
     {{"serve"},
+     {"to this machine's programs, and with --listen to those of others", "roce: with --listen"}},
+    {{"get"}, {"roce: by RoCE in software, with --server"}},
+    {{"serve"},
      {"--config", "--pool", "--size", "--media", "--engine", "--socket", "--metrics", "--clients"}},
     {{"put"}, {"--socket", "--token", "--file", "--persistent", "standard input"}},
     {{"get"}, {"--socket", "--raw", "exits with 1"}},
@@ -81,7 +84,13 @@ TEST(Usage, unknown_words_are_answered_with_where_to_find_help) {
     SCOPED_TRACE(text_of(words));
     const Outcome outcome = remora_command(words);
     expect_refusal(outcome, usage, "--help");
+    EXPECT_THAT(outcome.err, HasSubstr("frobnicate")) << "the word itself";
   }
+  expect_refusal(remora_command({"frobnicate"}), usage,
+                 "there is no command 'frobnicate' of remora; `remora --help`");
+  expect_refusal(remora_command({"pool", "frobnicate"}), usage,
+                 "there is no command 'frobnicate' of remora pool; `remora pool --help`");
+  expect_refusal(remora_command({"--frobnicate"}), usage, "there is no option '--frobnicate'");
 }
 
 TEST(Usage, a_missing_path_is_named) {
@@ -116,6 +125,10 @@ TEST(Usage, unknown_choices_are_answered_with_the_known_ones) {
       {{"pool", "create", "x.pool", "--size", "65T"}, "choose a size from 256 KiB to 64 TiB"},
       {{"pool", "create", "x.pool", "--media", "tape"}, "choose auto, dax, file or dram"},
       {{"pool", "info", "x.pool", "--media", "tape"}, "choose auto, dax, file or dram"},
+      {{"nic", "pingpong", "--port", "70000"}, "choose a whole number from 1 to 65535"},
+      {{"nic", "pingpong", "127.0.0.1", "--port", "0"}, "choose a whole number from 1 to 65535"},
+      {{"bench", "nic", "--wire", "sim", "--profile", "./none.toml"},
+       "remora: cannot read the profile ./none.toml: No such file"},
   };
   for (const Refusal& refusal : refusals) {
     SCOPED_TRACE(text_of(refusal.command));

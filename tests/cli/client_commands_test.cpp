@@ -1,15 +1,24 @@
 // remora put, get, del, scan, stat, shell, top and explain, on a store that is served.
+#include <filesystem>
+#include <regex>
+
 #include "tests/cli/served_store.h"
 
 namespace remora {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Client : public ServedStore {
  protected:
   void SetUp() override { serve(); }
 };
+
+// Lines that stand under each other as one.
+std::string unwrapped(const std::string& text) {
+  return std::regex_replace(text, std::regex("\n {20}"), " ");
+}
 
 TEST_F(Client, puts_and_gets) {
   EXPECT_EQ(told({"put", "key", "a value"}), "visible\n");
@@ -77,6 +86,42 @@ TEST_F(Client, explain_says_what_an_acknowledged_put_means) {
   const Outcome of_file = remora_command({"explain", "--pool", pool()});
   EXPECT_EQ(of_file.exit_status, kept) << of_file.err;
   EXPECT_THAT(of_file.out, HasSubstr("persistence domain"));
+  EXPECT_THAT(of_file.out, HasSubstr(pool() + ", engine efactory\n"));
+  EXPECT_THAT(of_file.out, HasSubstr("never after a native client's get"));
+}
+
+TEST_F(Client, explain_says_of_each_engine_what_it_holds) {
+  struct {
+    const char* engine;
+    const char* says;
+    const char* does_not;
+  } const cases[] = {{"ca", "never makes it persistent by itself", "moment later"},
+                     {"erda", "never makes it persistent by itself", "never torn"},
+                     {"saw", "acknowledged: it survives kill -9", "--persistent"}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.engine);
+    server_->signal(SIGTERM);
+    EXPECT_EQ(server_->wait(), kept);
+    std::filesystem::remove(pool());
+    serve({"--engine", each.engine, "--resp", ""});
+    const std::string text = told({"explain"});
+    kill_server();
+    const Outcome of_file = remora_command({"explain", "--pool", pool()});
+    EXPECT_THAT(of_file.out, HasSubstr(std::string("engine ") + each.engine + "\n"));
+    for (const std::string& said : {unwrapped(text), unwrapped(of_file.out)}) {
+      EXPECT_THAT(said, HasSubstr(each.says));
+      EXPECT_THAT(said, Not(HasSubstr(each.does_not)));
+    }
+    serve({"--engine", each.engine, "--resp", ""});
+  }
+}
+
+TEST(Explain, of_a_pool_without_a_store_names_the_engine_it_speaks_of) {
+  const TestFolder folder(REMORA_DISK_FOLDER);
+  const std::string path = folder.file("blank.pool");
+  EXPECT_EQ(remora_command({"pool", "create", path, "--size", "4M"}).exit_status, kept);
+  EXPECT_THAT(remora_command({"explain", "--pool", path}).out,
+              HasSubstr("with no store yet; as the engine efactory would serve it"));
 }
 
 TEST_F(Client, top_looks_again) {
@@ -99,10 +144,15 @@ TEST_F(Client, the_shell_obeys_lines) {
 
 TEST_F(Client, the_shell_says_what_it_does_not_understand) {
   const Outcome outcome = pipe("frobnicate\nget\nget \"open\nscan a b\n", "shell");
-  EXPECT_EQ(outcome.exit_status, environment);
+  EXPECT_EQ(outcome.exit_status, usage);
   EXPECT_THAT(outcome.out, HasSubstr("(error) no such command: type help"));
   EXPECT_THAT(outcome.out, HasSubstr("(error) a \" that is not closed"));
   EXPECT_THAT(outcome.out, HasSubstr("(error) scan [PREFIX [LIMIT]]"));
+  const Outcome nothing = pipe("stat nosuch\n", "shell");
+  EXPECT_EQ(nothing.exit_status, usage);
+  EXPECT_THAT(nothing.out, HasSubstr("(error) the store tells nothing of the name 'nosuch'"));
+  const Outcome full = pipe("put k " + std::string(5 << 20, 'x') + "\nfrobnicate\n", "shell");
+  EXPECT_EQ(full.exit_status, environment) << "the worse of two";
 }
 
 TEST_F(Client, every_command_says_so_when_nobody_serves) {

@@ -84,6 +84,13 @@ TEST(Figures, a_run_that_fails_is_told_of_and_changes_the_exit_status) {
   }
 }
 
+TEST(Figures, says_what_it_cannot_do) {
+  const Outcome outcome = remora_command(
+      {"figures", "efactory-2", "--ops", "100", "--records", "20", "--out", "/proc/nope"});
+  EXPECT_EQ(outcome.exit_status, usage);
+  EXPECT_THAT(outcome.err, HasSubstr("remora: cannot make the folder /proc/nope: No such file"));
+}
+
 TEST(Figures, refuses_a_figure_that_is_none_and_says_what_there_is) {
   const Outcome outcome = remora_command({"figures", "efactory-77"});
   EXPECT_EQ(outcome.exit_status, usage);

@@ -15,7 +15,8 @@ class NetworkStore : public ServedStore {
   void serve_on_network(const std::string& settings) {
     write_text(folder_.file("settings.toml"), settings);
     chmod(folder_.file("settings.toml").c_str(), 0600);
-    serve({"--config", folder_.file("settings.toml"), "--listen", "127.0.0.1:0", "--resp", ""});
+    serve({"--config", folder_.file("settings.toml"), "--listen", "127.0.0.1:0", "--fabric", "roce",
+           "--resp", ""});
     // "network      127.0.0.1:PORT, TCP and UDP"
     const std::string said = server_->out();
     const std::size_t at = said.find("127.0.0.1:");
@@ -48,6 +49,7 @@ TEST_F(NetworkStore, is_used_with_a_token) {
   EXPECT_THAT(from_afar({"stat"}, reader).out, HasSubstr("clients_roce"));
   EXPECT_EQ(from_afar({"put", "key", "no"}, reader).exit_status, environment);
   EXPECT_THAT(from_afar({"explain"}, reader).out, HasSubstr("roce: requests go by UDP"));
+  EXPECT_EQ(from_afar({"get", "--fabric", "roce", "key"}, reader).out, "another\n");
   expect_refusal(from_afar({"get", "key"}, ""), environment, "needs a token");
   expect_refusal(from_afar({"get", "key"}, "some wrong token."), environment, "no such token");
   EXPECT_EQ(from_afar({"stop"}, admin).exit_status, kept);

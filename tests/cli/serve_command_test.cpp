@@ -9,6 +9,7 @@ namespace remora {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using Serve = ServedStore;
 
@@ -68,12 +69,48 @@ TEST_F(Serve, without_an_RDMA_device_says_how_to_make_one) {
   const Outcome outcome =
       remora_command({"serve", "--pool", "", "--socket", socket(), "--fabric", "verbs"});
   expect_refusal(outcome, environment, "rdma link add rxe0 type rxe netdev");
-  expect_refusal(remora_command({"serve", "--pool", "", "--fabric", "copper"}), usage,
-                 "choose auto, verbs or verbs:DEVICE");
+  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), environment,
+                 "rdma link add rxe0 type rxe netdev");
   serve();
-  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), usage,
-                 "not reached through an RDMA device");
-  expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose verbs[:DEVICE]");
+  expect_refusal(ask({"get", "--fabric", "verbs", "key"}), environment,
+                 "rdma link add rxe0 type rxe netdev");
+}
+
+TEST_F(Serve, knows_the_fabrics_that_there_are) {
+  expect_refusal(remora_command({"serve", "--pool", "", "--fabric", "copper"}), usage,
+                 "choose auto, roce, verbs or verbs:DEVICE");
+  expect_refusal(remora_command({"serve", "--pool", pool(), "--fabric", "roce"}), usage,
+                 "--listen HOST:PORT");
+  EXPECT_FALSE(std::filesystem::exists(pool()));
+  serve();
+  expect_refusal(ask({"get", "--fabric", "copper", "key"}), usage, "choose roce or verbs[:DEVICE]");
+  expect_refusal(ask({"get", "--fabric", "roce", "key"}), usage,
+                 "--fabric roce goes with --server HOST[:PORT]");
+}
+
+TEST_F(Serve, leaves_nothing_behind_where_it_cannot_listen) {
+  serve({"--resp", "localhost:0"});
+  const std::string said = server_->out();
+  const std::size_t at = said.find(" -p ");
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::string port = said.substr(at + 4, said.find(',', at) - at - 4);
+  const std::string other = folder_.file("b.pool");
+  expect_refusal(remora_command({"serve", "--pool", other, "--resp", "localhost:" + port}),
+                 environment, "Address already in use");
+  EXPECT_FALSE(std::filesystem::exists(other));
+  const std::string long_path = folder_.file(std::string(200, 's'));
+  EXPECT_NE(remora_command({"serve", "--pool", other, "--socket", long_path}).exit_status, kept);
+  EXPECT_FALSE(std::filesystem::exists(other));
+}
+
+TEST_F(Serve, says_of_an_engine_that_persists_nothing_that_it_does_not) {
+  serve({"--engine", "ca", "--resp", ""});
+  EXPECT_THAT(server_->out(), HasSubstr("never persistent by itself"));
+  EXPECT_THAT(server_->out(), Not(HasSubstr("moment later")));
+  server_->signal(SIGTERM);
+  EXPECT_EQ(server_->wait(), kept) << server_->err();
+  EXPECT_THAT(server_->out(), HasSubstr("stopped: persistent is what was put with --persistent; a "
+                                        "power cut may still take the rest"));
 }
 
 TEST_F(Serve, refuses_wrong_settings_by_name) {
@@ -108,9 +145,18 @@ TEST_F(Serve, memory_is_called_memory) {
   for (int i = 0; i < 6000 && server_->out().find("try ") == std::string::npos; ++i) {
     (void)poll(nullptr, 0, 10);
   }
+  EXPECT_THAT(server_->out(), HasSubstr("nothing survives the end of this process"));
+  EXPECT_THAT(server_->out(), HasSubstr("what it holds is gone then"));
   EXPECT_EQ(told({"put", "--persistent", "key", "value"}),
-            "visible; this store's medium is lost in a power cut\n");
-  EXPECT_THAT(told({"explain"}), HasSubstr("none: memory that a power cut empties"));
+            "visible; this store's memory goes with its process\n");
+  const std::string explained = told({"explain"});
+  EXPECT_THAT(explained, HasSubstr("none: memory that is gone with the server's process"));
+  EXPECT_THAT(explained, Not(HasSubstr("put --persistent ")));
+  EXPECT_THAT(explained, Not(HasSubstr("survives kill -9")));
+  server_->signal(SIGTERM);
+  EXPECT_EQ(server_->wait(), kept) << server_->err();
+  EXPECT_THAT(server_->out(),
+              HasSubstr("stopped: the pool was memory, and all that it held is gone\n"));
 }
 
 TEST_F(Serve, roles_hold) {

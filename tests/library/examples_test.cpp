@@ -6,6 +6,7 @@
 #include <remora/store.h>
 #include <signal.h>
 
+#include <filesystem>
 #include <optional>
 
 #include "tests/support/files.h"
@@ -15,6 +16,7 @@ namespace remora {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class ExamplesTest : public testing::Test {
  protected:
@@ -32,6 +34,13 @@ class ExamplesTest : public testing::Test {
       (void)poll(nullptr, 0, 10);
     }
     return server;
+  }
+  // In the folder; it must succeed.
+  Outcome shell(const std::string& command) {
+    const Outcome outcome =
+        run_process({"/bin/bash", "-e", "-c", command}, {folder_.path(), false});
+    EXPECT_EQ(outcome.exit_status, 0) << command << "\n" << outcome.out << outcome.err;
+    return outcome;
   }
   const TestFolder folder_{REMORA_DISK_FOLDER};
 };
@@ -102,12 +111,6 @@ TEST_F(ExamplesTest, durability_tells_what_holds) {
 // pkg-config.
 TEST_F(ExamplesTest, the_installed_library_can_be_built_against) {
   const std::string prefix = folder_.file("prefix");
-  const auto shell = [&](const std::string& command) {
-    const Outcome outcome =
-        run_process({"/bin/bash", "-e", "-c", command}, {folder_.path(), false});
-    EXPECT_EQ(outcome.exit_status, 0) << command << "\n" << outcome.out << outcome.err;
-    return outcome;
-  };
   shell("cmake --install " REMORA_BUILD_FOLDER " --prefix " + prefix);
   write_text(folder_.file("CMakeLists.txt"),
              "cmake_minimum_required(VERSION 3.24)\n"
@@ -124,6 +127,20 @@ TEST_F(ExamplesTest, the_installed_library_can_be_built_against) {
         "/examples/01_embedded.cpp $(pkg-config --cflags --libs remora) -o by_hand");
   EXPECT_THAT(shell("./by_hand .").out, HasSubstr("has run 2 times"));
   EXPECT_THAT(shell(prefix + "/bin/remora --version").out, HasSubstr("0.1.0"));
+}
+
+TEST_F(ExamplesTest, settings_and_a_unit_for_systemd_are_installed) {
+  const std::string prefix = folder_.file("prefix");
+  shell("cmake --install " REMORA_BUILD_FOLDER " --prefix " + prefix);
+  EXPECT_TRUE(std::filesystem::exists(prefix + "/share/remora/remora.toml"));
+  const std::string unit = prefix + "/lib/systemd/system/remora.service";
+  EXPECT_THAT(shell("cat " + unit).out,
+              HasSubstr("ExecStart=" + prefix + "/bin/remora serve --config"));
+  if (shell("command -v systemd-analyze || true").out.empty()) {
+    GTEST_SKIP() << "there is no systemd-analyze here: nobody has verified the unit";
+  }
+  EXPECT_THAT(shell("systemd-analyze verify " + unit).err, Not(HasSubstr("remora.service:")))
+      << "a line that systemd ignores";
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ void add_pingpong_command(CLI::App& nic, int& exit_status) {
   command->add_option("host", options.server,
                       "Where the server is; without it, this is the server");
   command->add_option("--port", options.port, "TCP port of the introduction")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(1, 65535));
   command->add_option("--size", arguments->size, "Bytes of a message")->capture_default_str();
   command->add_option("--iters", options.iterations, "Messages to and fro")
       ->capture_default_str()

@@ -120,29 +120,32 @@ int scan_command(const ConnectArguments& where, const ScanArguments& arguments) 
   });
 }
 
-Result<server::Facts> all_facts(Connection& connection) {
+Result<server::Facts> all_facts(Connection& connection, const std::string& name) {
   const std::string wire = connection.wire();
   Result<server::Facts> facts = connection.stat();
-  if (facts.ok()) {
-    facts->insert(facts->begin(), {{"wire", wire}, {"role", connection.role()}});
+  if (!facts.ok()) {
+    return facts;
   }
-  return facts;
+  facts->insert(facts->begin(), {{"wire", wire}, {"role", connection.role()}});
+  if (name.empty()) {
+    return facts;
+  }
+  const std::optional<std::string> value = server::find_fact(*facts, name);
+  if (!value) {
+    return Status(Code::invalid_argument, "the store tells nothing of the name '" + name +
+                                              "'; `stat` alone lists what it tells");
+  }
+  return server::Facts{{name, *value}};
 }
 
 int stat_command(const ConnectArguments& where, const StatArguments& arguments) {
   return with_store(where, [&](Connection& store) {
-    const Result<server::Facts> facts = all_facts(store);
+    const Result<server::Facts> facts = all_facts(store, arguments.name);
     if (!facts.ok()) {
       return fail(facts.status());
     }
     if (!arguments.name.empty()) {
-      const std::optional<std::string> value = server::find_fact(*facts, arguments.name);
-      if (!value) {
-        return fail(Status(Code::invalid_argument, "the store tells nothing of the name '" +
-                                                       arguments.name +
-                                                       "'; `remora stat` lists what it tells"));
-      }
-      fmt::print("{}\n", *value);
+      fmt::print("{}\n", facts->front().value);
       return exit_kept;
     }
     if (arguments.json) {

@@ -43,7 +43,8 @@ int stat_command(const ConnectArguments& where, const StatArguments& arguments);
 
 int stop_command(const ConnectArguments& where);
 
-// What stat shows: the facts of the store, and those of this connection.
-Result<server::Facts> all_facts(Connection& connection);
+// What stat shows: the facts of the store, and those of this connection; of one name alone if that
+// is not empty. Fails with invalid_argument when nothing has the name.
+Result<server::Facts> all_facts(Connection& connection, const std::string& name = "");
 
 }  // namespace remora::cli

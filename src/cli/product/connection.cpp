@@ -57,11 +57,17 @@ Status Connection::connect(std::size_t buffer_bytes) {
   options.client.buffer_bytes = buffer_bytes;
   options.client.timeout_ns = 10'000'000'000;
   options.token = arguments_.token;
-  if (!arguments_.fabric.empty()) {
+  if (arguments_.fabric == "roce") {
+    if (arguments_.server.empty()) {
+      return Status(Code::invalid_argument,
+                    "--fabric roce goes with --server HOST[:PORT], where the store listens");
+    }
+    options.fabric = server::LocalFabric::roce;
+  } else if (!arguments_.fabric.empty()) {
     options.verbs = fabric::verbs::parse_wire(arguments_.fabric);
     if (!options.verbs) {
       return Status(Code::invalid_argument,
-                    "unknown fabric '" + arguments_.fabric + "'; choose verbs[:DEVICE]");
+                    "unknown fabric '" + arguments_.fabric + "'; choose roce or verbs[:DEVICE]");
     }
   }
   if (!arguments_.server.empty()) {
@@ -184,9 +190,27 @@ std::string Connection::acknowledged_word(bool persistent) {
     return "visible";
   }
   const Result<server::Facts> facts = stat();
-  const bool survives =
-      facts.ok() && server::find_fact(*facts, "survives_power_cut") == std::string("yes");
-  return survives ? "persistent" : "visible; this store's medium is lost in a power cut";
+  if (!facts.ok()) {
+    return "visible";
+  }
+  switch (survives_by(*facts)) {
+    case server::Survives::power_cut:
+      return "persistent";
+    case server::Survives::process_end:
+      return "visible; this store's medium is lost in a power cut";
+    case server::Survives::nothing:
+      break;
+  }
+  return "visible; this store's memory goes with its process";
+}
+
+server::Survives survives_by(const server::Facts& facts) {
+  if (server::find_fact(facts, "survives_process_end") == std::string("no")) {
+    return server::Survives::nothing;
+  }
+  return server::find_fact(facts, "survives_power_cut") == std::string("yes")
+             ? server::Survives::power_cut
+             : server::Survives::process_end;
 }
 
 }  // namespace remora::cli

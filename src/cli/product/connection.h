@@ -10,6 +10,8 @@
 
 #include "base/result.h"
 #include "runtime/poll_loop.h"
+#include "server/durability_words.h"
+#include "server/facts.h"
 #include "server/store_link.h"
 
 namespace remora::cli {
@@ -17,7 +19,7 @@ namespace remora::cli {
 struct ConnectArguments {
   std::string socket;  // empty: that of the default store
   std::string server;  // HOST[:PORT] on the network, in place of the socket
-  std::string fabric;  // verbs[:DEVICE]: through this RDMA device; empty: as the store has it
+  std::string fabric;  // roce, or verbs[:DEVICE]: through that device; empty: as the store has it
   std::string token;   // empty: known by the user; "@path": the first line of that file
 };
 
@@ -57,5 +59,8 @@ class Connection {
   std::size_t buffer_bytes_ = 0;
   std::unique_ptr<server::StoreLink> link_;
 };
+
+// What a store's medium survives, by what it tells of itself.
+server::Survives survives_by(const server::Facts& facts);
 
 }  // namespace remora::cli

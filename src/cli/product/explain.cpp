@@ -3,26 +3,51 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <sstream>
+#include <string_view>
 
 #include "cli/exit_status.h"
 #include "cli/product/client_commands.h"
 #include "fabric/verbs/gid_choice.h"
 #include "fabric/verbs/verbs_device.h"
+#include "kv/log/log.h"
 #include "pmem/file_handle.h"
 #include "pmem/open_region.h"
+#include "pmem/pool_file.h"
 
 namespace remora::cli {
 namespace {
+
+using server::Survives;
+
+// A label, and a text in lines that stand under each other.
+void print_wrapped(std::string_view label, const std::string& text) {
+  constexpr std::size_t text_begin = 20;
+  constexpr std::size_t line_end = 90;
+  std::string line = fmt::format("{:<20}", label);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() > text_begin && line.size() + 1 + word.size() > line_end) {
+      fmt::print("{}\n", line);
+      line = std::string(text_begin, ' ');
+    }
+    line += (line.size() > text_begin ? " " : "") + word;
+  }
+  fmt::print("{}\n", line);
+}
 
 struct MediumFacts {
   std::string granularity;
   std::string method;
   std::string reason;
-  bool survives = false;
+  Survives survives = Survives::nothing;
 };
 
 std::string domain_of(const MediumFacts& medium) {
-  if (!medium.survives) {
+  if (medium.survives == Survives::nothing) {
+    return "none: memory that is gone with the server's process";
+  }
+  if (medium.survives == Survives::process_end) {
     return "none: memory that a power cut empties";
   }
   if (medium.granularity == "byte") {
@@ -48,19 +73,15 @@ void explain_medium(const MediumFacts& medium) {
   fmt::print("why                 {}\n", medium.reason);
 }
 
-void explain_put(const MediumFacts& medium, bool at_once) {
-  const char* const survives = medium.survives
-                                   ? "survives kill -9, a crash and a power cut"
-                                   : "survives kill -9 if the memory is a file, but no power cut";
-  if (at_once) {
-    fmt::print("put                 acknowledged: it {}\n", survives);
-    return;
+void explain_put(const kv::Engine& engine, Survives survives) {
+  const server::PutWords words = server::put_at_length(engine, survives);
+  print_wrapped("put", words.put);
+  if (!words.persistent_put.empty()) {
+    print_wrapped("put --persistent", words.persistent_put);
   }
-  fmt::print(
-      "put                 acknowledged: every later get sees it. The store makes it persistent\n"
-      "                    by itself a moment later; until then a power cut may lose it, wholly,\n"
-      "                    never torn, and never after a get has returned it\n");
-  fmt::print("put --persistent    acknowledged: it {}\n", survives);
+  if (!words.caveat.empty()) {
+    print_wrapped("but", words.caveat);
+  }
 }
 
 using fabric::verbs::VerbsDevice;
@@ -91,6 +112,15 @@ void explain_device(const VerbsDevice& device, const Strategy& strategy) {
                  : reason);
 }
 
+// The engine that made the store in a pool; not_found where there is none yet.
+Result<std::string> maker_of(const std::string& path) {
+  if (PoolFile::is_blank_device(path)) {
+    return Status(Code::not_found, "the device is blank");
+  }
+  Result<PoolFile> pool = PoolFile::inspect(path);
+  return pool.ok() ? kv::Log::maker(pool->pool()) : pool.status();
+}
+
 int explain_pool(const ExplainArguments& arguments) {
   const Result<Media> media = parse_media(arguments.media);
   if (!media.ok()) {
@@ -104,6 +134,15 @@ int explain_pool(const ExplainArguments& arguments) {
   if (!strategy.ok()) {
     return fail(strategy.status());
   }
+  const Result<std::string> maker = maker_of(arguments.pool);
+  if (!maker.ok() && maker.code() != Code::not_found) {
+    return fail(maker.status());
+  }
+  const Result<const kv::Engine*> engine =
+      maker.ok() ? kv::find_engine(*maker) : Result<const kv::Engine*>(kv::engines().front());
+  if (!engine.ok()) {
+    return fail(engine.status());
+  }
   std::unique_ptr<VerbsDevice> device;
   if (!arguments.wire.empty()) {
     Result<std::unique_ptr<VerbsDevice>> opened = device_of(arguments.wire);
@@ -113,13 +152,16 @@ int explain_pool(const ExplainArguments& arguments) {
     device = std::move(opened).value();
   }
   const MediumFacts medium{std::string(to_string(strategy->granularity)), strategy->method,
-                           strategy->reason, strategy->survives_power_cut};
-  fmt::print("pool                {}\n", arguments.pool);
+                           strategy->reason, server::survives_of(*strategy)};
+  fmt::print("pool                {}, {}\n", arguments.pool,
+             maker.ok() ? "engine " + *maker
+                        : fmt::format("with no store yet; as the engine {} would serve it",
+                                      (*engine)->name()));
   explain_medium(medium);
   if (device) {
     explain_device(*device, *strategy);
   }
-  explain_put(medium, false);
+  explain_put(**engine, medium.survives);
   return exit_kept;
 }
 
@@ -132,7 +174,7 @@ int explain_store(Connection& store) {
     return server::find_fact(*facts, name).value_or("unknown");
   };
   const MediumFacts medium{value("granularity"), value("persistence"), value("reason"),
-                           value("survives_power_cut") == "yes"};
+                           survives_by(*facts)};
   fmt::print("pool                {}, engine {}\n", value("pool"), value("engine"));
   explain_medium(medium);
   const bool mapped = value("wire") == "mapped";
@@ -150,7 +192,7 @@ int explain_store(Connection& store) {
                    "they flush"
                  : "ring: requests go by shared memory to the server, which checks each of them");
   fmt::print("role                {}\n", value("role"));
-  explain_put(medium, store.engine().promise().acknowledged == Acknowledged::persistent);
+  explain_put(store.engine(), medium.survives);
   return exit_kept;
 }
 

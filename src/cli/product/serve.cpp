@@ -32,7 +32,9 @@ Result<server::Settings> settings_of(const ServeArguments& arguments) {
   return settings;
 }
 
-void print_how_to_try(const server::Settings& settings) {
+void print_how_to_try(server::Daemon& daemon) {
+  const server::Settings& settings = daemon.settings();
+  const bool stays = daemon.host().survives() != server::Survives::nothing;
   const std::string socket = server::socket_of(settings);
   const std::string where =
       socket == server::default_socket() ? "" : fmt::format(" --socket {}", socket);
@@ -41,8 +43,8 @@ void print_how_to_try(const server::Settings& settings) {
       "               {0} put{1} greeting 'hello, world'\n"
       "               {0} get{1} greeting\n"
       "               {0} shell{1}\n"
-      "             Ctrl-C here, or {0} stop{1}, ends it; what it holds stays\n",
-      program_invocation_name, where);
+      "             Ctrl-C here, or {0} stop{1}, ends it; what it holds {2}\n",
+      program_invocation_name, where, stays ? "stays" : "is gone then");
   if (!settings.listen.empty()) {
     fmt::print("             and from other machines: {} get --server {} --token TOKEN greeting\n",
                program_invocation_name, settings.listen);
@@ -67,13 +69,13 @@ int serve_command(const ServeArguments& arguments) {
     return fail(daemon.status());
   }
   fmt::print("remora {} serves\n{}", REMORA_VERSION, (*daemon)->announcement());
-  print_how_to_try(*settings);
+  print_how_to_try(**daemon);
   std::fflush(stdout);
   const Status status = (*daemon)->serve(**signals);
   if (!status.ok()) {
     return fail(status);
   }
-  fmt::print("stopped: all that was acknowledged is persistent\n");
+  fmt::print("stopped: {}\n", (*daemon)->farewell());
   return exit_kept;
 }
 

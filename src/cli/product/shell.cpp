@@ -65,15 +65,16 @@ class Shell {
     }
     const Status status = anew.ok() ? obey(verb, words) : anew.status();
     if (!status.ok()) {
-      wrong(status.message());
+      wrong(status);
     }
     return true;
   }
 
-  bool any_failed() const { return any_failed_; }
-  void wrong(std::string_view message) {
-    any_failed_ = true;
-    fmt::print("(error) {}\n", message);
+  // Of the worst of what failed.
+  int exit_status() const { return exit_status_; }
+  void wrong(const Status& status) {
+    exit_status_ = std::max(exit_status_, exit_for(status.code()));
+    fmt::print("(error) {}\n", status.message());
   }
 
  private:
@@ -151,21 +152,19 @@ class Shell {
   }
 
   Status stat(const std::string& name) {
-    const Result<server::Facts> facts = all_facts(*store_);
+    const Result<server::Facts> facts = all_facts(*store_, name);
     if (!facts.ok()) {
       return facts.status();
     }
     for (const server::Fact& fact : *facts) {
-      if (name.empty() || name == fact.name) {
-        fmt::print("{:<24} {}\n", fact.name, fact.value);
-      }
+      fmt::print("{:<24} {}\n", fact.name, fact.value);
     }
     return {};
   }
 
   const ConnectArguments where_;
   std::unique_ptr<Connection> store_;
-  bool any_failed_ = false;
+  int exit_status_ = exit_kept;
 };
 
 std::string history_of(const ShellArguments& arguments) {
@@ -190,14 +189,14 @@ int shell_command(const ConnectArguments& where, const ShellArguments& arguments
   while (const std::optional<std::string> line = editor.read("remora> ")) {
     const Result<Words> words = split_words(*line);
     if (!words.ok()) {
-      shell.wrong(words.status().message());
+      shell.wrong(words.status());
     } else if (!shell.run(*words)) {
       break;
     }
     std::fflush(stdout);
   }
   // A person has seen what failed; a script asks the status.
-  return !editor.is_terminal() && shell.any_failed() ? exit_environment : exit_kept;
+  return editor.is_terminal() ? exit_kept : shell.exit_status();
 }
 
 }  // namespace remora::cli

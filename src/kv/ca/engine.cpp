@@ -9,8 +9,10 @@ namespace remora::kv::ca {
 
 const Engine& engine() {
   static const PlainEngine<CaServer, CaClient> engine(
-      "ca", "client-active without persistence: metadata before data", promise_visible,
-      faults::all);
+      "ca", "client-active without persistence: metadata before data", promise_visible, faults::all,
+      {},
+      "nothing is verified: gets, and the store after a kill or a power cut, may return a value "
+      "that is torn or was never written, even in place of one that was persistent");
   return engine;
 }
 

@@ -16,16 +16,19 @@ class PlainEngine final : public Engine {
  public:
   template <typename List>
   PlainEngine(std::string_view name, std::string_view about, const Promise& promise,
-              const List& faults, const rpc::CallerOptions& caller = {})
+              const List& faults, const rpc::CallerOptions& caller = {},
+              std::string_view caveat = {})
       : name_(name),
         about_(about),
         promise_(promise),
         faults_(faults.begin(), faults.end()),
-        caller_(caller) {}
+        caller_(caller),
+        caveat_(caveat) {}
 
   std::string_view name() const override { return name_; }
   std::string_view about() const override { return about_; }
   Promise promise() const override { return promise_; }
+  std::string_view caveat() const override { return caveat_; }
   const std::vector<const Fault*>& faults() const override { return faults_; }
   Result<std::unique_ptr<StoreServer>> start_server(Host host, Pool& pool,
                                                     const ServerOptions& options) const override {
@@ -42,6 +45,7 @@ class PlainEngine final : public Engine {
   const Promise promise_;
   const std::vector<const Fault*> faults_;
   const rpc::CallerOptions caller_;
+  const std::string_view caveat_;
 };
 
 }  // namespace remora::kv

@@ -29,6 +29,7 @@ class PlainServer : public StoreServer, protected rpc::Service {
   Result<PeerAddress> accept(const PeerAddress& client, Rights rights) override;
   std::size_t clients() const override { return rpc_->clients(); }
   bool busy() const override { return flows_.size() != 0; }
+  std::uint64_t failed_requests() const override { return rpc_->failures(); }
 
  protected:
   // A request, and where the body of its reply goes.

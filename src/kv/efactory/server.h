@@ -47,6 +47,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
            !catalogue_->flushed().empty() || cleaning_ || growing_ || local_->busy();
   }
   std::vector<Counter> counters() const override;
+  std::uint64_t failed_requests() const override { return rpc_->failures(); }
   const Histogram* durability_latency() const override { return &durability_ns_; }
 
  private:

@@ -10,7 +10,9 @@ namespace remora::kv::erda {
 const Engine& engine() {
   static const PlainEngine<ErdaServer, ErdaClient> engine(
       "erda", "two offsets in eight bytes; the reader checks the checksum", promise_visible,
-      faults::all);
+      faults::all, {},
+      "two puts of a key that a kill or a power cut tears take the version before them along, even "
+      "if that was persistent");
   return engine;
 }
 

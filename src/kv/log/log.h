@@ -33,6 +33,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -106,6 +107,9 @@ class Log {
   // A new store in the pool. already_exists when it has one.
   static Result<std::unique_ptr<Log>> create(const Host& host, Pool& pool,
                                              const LogOptions& options);
+  // The engine that made the store in the pool; not_found when there is none, damaged when the
+  // superblock is.
+  static Result<std::string> maker(Pool& pool);
   // The store that is there; not_found when there is none, damaged when the superblock is, and
   // invalid_argument when another engine made it. Frees dead segments and empty ones. It may be cut
   // at any point and be called again.
@@ -202,8 +206,7 @@ class Log {
   Log(const Host& host, Pool& pool, Offset superblock, const store_format::Head& head);
 
   static Result<store_format::Head> plan(Pool& pool, const LogOptions& options);
-  static Status verify(Pool& pool, Offset superblock, const LogOptions& options,
-                       store_format::Head& head);
+  static Result<store_format::Head> read_head(Pool& pool, Offset superblock);
 
   Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
   Result<Segment*> open_segment(std::uint64_t size_bytes, std::uint64_t data_pool, Reserve reserve);

@@ -113,11 +113,15 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
   if (!superblock.ok()) {
     return Status(Code::not_found, "the pool has no store; create one");
   }
-  Head head;
-  if (Status status = verify(pool, *superblock, options, head); !status.ok()) {
-    return status;
+  const Result<Head> head = read_head(pool, *superblock);
+  if (!head.ok()) {
+    return head.status();
   }
-  std::unique_ptr<Log> log(new Log(host, pool, *superblock, head));
+  if (engine_of(*head) != options.engine) {
+    return refuse("the store was made by the engine " + std::string(engine_of(*head)) +
+                  "; open it with that");
+  }
+  std::unique_ptr<Log> log(new Log(host, pool, *superblock, *head));
   if (Status status = log->load_segments(); !status.ok()) {
     return status;
   }
@@ -131,7 +135,20 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
   return log;
 }
 
-Status Log::verify(Pool& pool, Offset superblock, const LogOptions& options, Head& head) {
+Result<std::string> Log::maker(Pool& pool) {
+  const Result<Offset> superblock = pool.root(store_format::root_name);
+  if (!superblock.ok()) {
+    return Status(Code::not_found, "the pool has no store");
+  }
+  const Result<Head> head = read_head(pool, *superblock);
+  if (!head.ok()) {
+    return head.status();
+  }
+  return std::string(engine_of(*head));
+}
+
+Result<Head> Log::read_head(Pool& pool, Offset superblock) {
+  Head head;
   const Bytes place = pool.object(superblock);
   if (place.size() < store_format::superblock_bytes(0)) {
     return damaged("the superblock of the store is too small");
@@ -150,11 +167,7 @@ Status Log::verify(Pool& pool, Offset superblock, const LogOptions& options, Hea
       store_format::superblock_bytes(head.slot_count) > place.size()) {
     return damaged("the superblock of the store fails its checks");
   }
-  if (engine_of(head) != options.engine) {
-    return refuse("the store was made by the engine " + std::string(engine_of(head)) +
-                  "; open it with that");
-  }
-  return Status();
+  return head;
 }
 
 Status Log::load_segments() {

@@ -179,6 +179,7 @@ TEST_P(LogRecover, refuses_the_store_of_another_engine) {
   const auto log = Log::recover(machine_.host, *pool_, {"other", 0}, [](const Object&) {});
   EXPECT_EQ(log.code(), Code::invalid_argument);
   EXPECT_NE(log.status().message().find("test"), std::string_view::npos);
+  EXPECT_EQ(Log::maker(*pool_).value(), "test");
 }
 
 TEST_P(LogRecover, there_is_none_in_a_blank_pool) {
@@ -188,6 +189,7 @@ TEST_P(LogRecover, there_is_none_in_a_blank_pool) {
   ASSERT_TRUE(pool.ok());
   EXPECT_EQ(Log::recover(machine.host, **pool, options(), [](const Object&) {}).code(),
             Code::not_found);
+  EXPECT_EQ(Log::maker(**pool).code(), Code::not_found);
 }
 
 }  // namespace

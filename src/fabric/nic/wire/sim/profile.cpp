@@ -48,7 +48,7 @@ Result<std::string> text_of(std::string_view name_or_path) {
   std::ifstream in{std::string(name_or_path)};
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad()) {
-    return os_failure(fmt::format("read the profile {}", name_or_path), errno);
+    return os_failure(fmt::format("cannot read the profile {}", name_or_path), errno);
   }
   return text;
 }
