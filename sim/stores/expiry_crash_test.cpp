@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
 #include "kv/efactory/engine.h"
@@ -12,7 +13,12 @@
 namespace remora::sim {
 namespace {
 
-constexpr std::uint64_t expiry_seeds = 60;
+constexpr std::uint64_t usual_seeds = 60;
+
+std::uint64_t seeds_of_campaign() {
+  const char* given = std::getenv("REMORA_EXPIRY_SEEDS");
+  return given == nullptr ? usual_seeds : std::strtoull(given, nullptr, 10);
+}
 
 Platform platform_of(std::uint64_t seed) {
   Platform platform;
@@ -34,6 +40,7 @@ std::optional<std::string> first_violation(const Faults& faults, std::uint64_t m
 }
 
 TEST(ExpiryCrash, expired_keys_stay_away_and_times_are_kept) {
+  const std::uint64_t expiry_seeds = seeds_of_campaign();
   std::uint64_t cuts = 0;
   std::uint64_t kept_times = 0;
   std::uint64_t stayed_away = 0;
@@ -74,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(faults, ExpiryMistakes, testing::ValuesIn(kv::efactory:
 
 TEST_P(ExpiryMistakes, are_noticed) {
   const std::optional<std::string> violation =
-      first_violation(Faults(*GetParam()), 4 * expiry_seeds);
+      first_violation(Faults(*GetParam()), 4 * usual_seeds);
   EXPECT_TRUE(violation) << GetParam()->name;
   std::cout << violation.value_or("") << "\n";
 }

@@ -233,10 +233,12 @@ void ExpiryRun::cut() {
   kv::LocalStore& store = *world_.store()->local();
   for (const Move& move : moves_) {
     const Steps& steps = keys_[move.from];
-    const Step& before = steps[move.gone - 1];
-    const bool may_be_gone =
-        !is_there(before) || (before.expires != 0 && before.expires <= latest_wall_ms_);
-    if (steps.size() == move.gone + 1 && !may_be_gone && !store.get(as_bytes(move.from))) {
+    const auto first = steps.begin() + static_cast<std::ptrdiff_t>(firm_[move.from]);
+    const auto gone = steps.begin() + static_cast<std::ptrdiff_t>(move.gone);
+    const bool was_there =
+        first < gone && gone + 1 == steps.end() &&
+        std::none_of(first, gone, [this](const Step& step) { return may_be_gone(step); });
+    if (was_there && !store.get(as_bytes(move.from))) {
       firm_[move.to] = std::max(firm_[move.to], move.there);  // the deletion is there
     }
   }
@@ -249,11 +251,13 @@ void ExpiryRun::cut() {
     kept_times_ += had_time && found ? 1u : 0u;
     stayed_away_ += had_time && !found ? 1u : 0u;
     set_back_ += had_time && !found && is_there(firm) ? 1u : 0u;
-    Step now;
     if (found) {
-      now = {dated_version(as_text(found->value)), found->expires, 0};
+      steps = {{dated_version(as_text(found->value)), found->expires, 0}};
+    } else {
+      // What is gone for its time alone may be there again by the clock of the next life.
+      std::erase_if(steps, [this](const Step& step) { return is_there(step); });
+      steps.insert(steps.begin(), Step{});
     }
-    steps = {now};
     firm_[key] = 0;
   }
   latest_wall_ms_ = 0;
@@ -276,17 +280,19 @@ bool ExpiryRun::is_there(const Step& step) {
   return step.version != 0 && (step.expires == 0 || step.expires > world_.loop().wall_ms());
 }
 
-// It is what one of the steps from that one on left. Where the clock was set back, what had expired
-// by the old one may have been deleted.
+// Where the clock was set back, what had expired by the old one may have been deleted.
+bool ExpiryRun::may_be_gone(const Step& step) {
+  return !is_there(step) || (step.expires != 0 && step.expires <= latest_wall_ms_);
+}
+
+// It is what one of the steps from that one on left.
 void ExpiryRun::look(kv::LocalStore& store, const std::string& key, const Steps& steps,
                      std::size_t from, const std::string& after) {
   const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(key));
   const Step seen = found ? Step{dated_version(as_text(found->value)), found->expires, 0} : Step{};
   const bool explained = std::any_of(
       steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(), [&](const Step& step) {
-        const bool may_be_gone =
-            !is_there(step) || (step.expires != 0 && step.expires <= latest_wall_ms_);
-        return (may_be_gone && seen.version == 0) ||
+        return (may_be_gone(step) && seen.version == 0) ||
                (is_there(step) && step.version == seen.version && step.expires == seen.expires);
       });
   if (explained) {

@@ -65,6 +65,7 @@ class ExpiryRun {
   Task<void> let_times_come(kv::LocalStore& store);
   void persistent_up_to(kv::LocalStore::Mark mark);
   bool is_there(const Step& step);
+  bool may_be_gone(const Step& step);
   void report(const std::string& what);
 
   Random random_;
