@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "kv/move_key.h"
+
 namespace remora::sim {
 namespace {
 
@@ -93,7 +95,7 @@ Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
     if (random.chance(1, 40)) {
       co_await let_times_come(store);
     } else if (random.chance(1, 10)) {
-      move(store, key, "key-" + std::to_string(random.below(key_count)));
+      co_await move(store, key, "key-" + std::to_string(random.below(key_count)));
     } else if (random.chance(1, 4)) {
       const kv::LocalStore::Mark mark = store.now();
       const Status status = co_await store.persistent(mark);
@@ -111,28 +113,29 @@ Task<void> ExpiryRun::live(kv::LocalStore& store, Random random) {
   }
 }
 
-// As RENAME does. Without room nothing is done.
-void ExpiryRun::move(kv::LocalStore& store, const std::string& from, const std::string& to) {
+// As RENAME does. Without room it stays where it is, or at both places.
+Task<void> ExpiryRun::move(kv::LocalStore& store, const std::string& from, const std::string& to) {
   const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(from));
   if (!found || from == to) {
-    return;
+    co_return;
   }
-  const Step step = {dated_version(as_text(found->value)), found->expires, UINT64_MAX};
-  keys_[to].push_back(step);
+  keys_[to].push_back({dated_version(as_text(found->value)), found->expires, UINT64_MAX});
   keys_[from].push_back({.mark = UINT64_MAX});
   moves_.push_back({from, keys_[from].size() - 1, to, keys_[to].size() - 1});
-  const std::vector<std::byte> value(found->value.begin(), found->value.end());
-  const kv::LocalStore::Write writes[] = {{as_bytes(to), value, step.expires}, {as_bytes(from)}};
-  std::size_t made = 0;
-  const Result<kv::LocalStore::Mark> mark = store.write_all(writes, made);
-  if (mark.ok()) {
-    keys_[to].back().mark = keys_[from].back().mark = *mark;
-    return;
+  kv::KeyMove way;
+  Result<kv::Moved> moved = kv::move_key(store, as_bytes(from), as_bytes(to), way);
+  while (moved.ok() && *moved == kv::Moved::waits) {
+    (void)co_await store.persistent(way.mark);
+    moved = kv::move_key(store, as_bytes(from), as_bytes(to), way);
   }
-  if (mark.code() != Code::no_space) {
-    report("a key cannot be moved: " + std::string(mark.status().message()));
+  if (moved.ok()) {
+    keys_[to].back().mark = keys_[from].back().mark = store.now();
+    co_return;
   }
-  if (made == 0) {
+  if (moved.code() != Code::no_space) {
+    report("a key cannot be moved: " + std::string(moved.status().message()));
+  }
+  if (way.version == 0) {
     keys_[to].pop_back();
   }
   keys_[from].pop_back();

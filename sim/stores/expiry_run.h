@@ -61,7 +61,7 @@ class ExpiryRun {
   void on_memory_event();
   void cut();
   void count();
-  void move(kv::LocalStore& store, const std::string& from, const std::string& to);
+  Task<void> move(kv::LocalStore& store, const std::string& from, const std::string& to);
   Task<void> let_times_come(kv::LocalStore& store);
   void persistent_up_to(kv::LocalStore::Mark mark);
   bool is_there(const Step& step);

@@ -32,6 +32,7 @@ class LocalStore {
   struct Found {
     ConstBytes value;  // where it lies in the pool: until the next change here, or the next wait
     Expiry expires = 0;
+    std::uint64_t version = 0;  // another one after every put of this key, and never 0
   };
   virtual std::optional<Found> get(ConstBytes key) = 0;
 
@@ -51,8 +52,7 @@ class LocalStore {
   // All of them in order, from `made` on, which counts them; failures as above. Sizes are looked at
   // and room is asked for before the first is made, for all as if their keys were new, so that none
   // is made where that fails. Only where free space is in pieces may a large one find no room later
-  // than that: `made` tells. What is put is persistent before what is deleted after it: a cut that
-  // keeps a deletion keeps all before it. On page media the call waits for a commit then.
+  // than that: `made` tells.
   virtual Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) = 0;
 
   // Ends when cleaning has made space, or with no_space when there is nothing left to clean.
@@ -61,6 +61,8 @@ class LocalStore {
   virtual Mark now() const = 0;             // of the last change
   virtual Mark persistent_now() const = 0;  // every change up to this one is persistent
   virtual Task<Status> persistent(Mark mark) = 0;
+  // Whether this change is persistent; made so where that takes no waiting.
+  virtual bool settled(Mark mark) { return persistent_now() >= mark; }
   // Makes every change persistent before it returns, blocking the thread: for who knows that nobody
   // has anything better to wait for. Nothing where others would wait with it, or where a commit is
   // under way already; then `persistent` is the way.

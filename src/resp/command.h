@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kv/local_store.h"
+#include "kv/move_key.h"
 #include "resp/output.h"
 #include "runtime/runtime.h"
 
@@ -33,6 +34,7 @@ struct Session {
   std::uint64_t came_ms = 0;
   kv::LocalStore::Mark mark = 0;  // of its last change
   std::size_t progress = 0;       // keys that a command which waits for room has seen to; else 0
+  kv::KeyMove move = {};          // of one that waits in the middle of it
 };
 
 // A client that waits for its changes to be persistent (WAITAOF).
@@ -45,8 +47,9 @@ struct PersistenceWait {
 
 enum class Done : std::uint8_t {
   replied,
-  no_room,  // the store must be cleaned first
-  waits,    // Executor::wait() says for what
+  no_room,      // the store must be cleaned first
+  uncommitted,  // what it has done must be persistent before it goes on
+  waits,        // Executor::wait() says for what
 };
 
 // Counted for INFO and for metrics.
@@ -206,6 +209,8 @@ std::optional<Done> erase(Call& call, std::string_view key);
 // All changes, or none where there is no room for all; those that the session's progress says are
 // made already are not made again. The keys are as they are stored.
 std::optional<Done> write_all(Call& call, std::span<const kv::LocalStore::Write> writes);
+// As RENAME does; may be `uncommitted`.
+std::optional<Done> move(Call& call, std::string_view from, std::string_view to);
 
 // Bulk string of the value, or null.
 void reply_value(Call& call, const std::optional<kv::LocalStore::Found>& found);

@@ -79,8 +79,9 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
     }
   }
   const Done done = command->run(call);
-  if (done != Done::no_room) {  // else it goes on where it is
+  if (done != Done::no_room && done != Done::uncommitted) {  // else it goes on where it is
     session.progress = 0;
+    session.move = {};
   }
   return done;
 }
@@ -196,6 +197,18 @@ std::optional<Done> erase(Call& call, std::string_view key) {
 
 std::optional<Done> write_all(Call& call, std::span<const LocalStore::Write> writes) {
   return note(call, call.store.write_all(writes, call.session.progress));
+}
+
+std::optional<Done> move(Call& call, std::string_view from, std::string_view to) {
+  const Result<kv::Moved> moved =
+      kv::move_key(call.store, stored_key(from), stored_key(to), call.session.move);
+  if (moved.ok() && *moved == kv::Moved::waits) {
+    return Done::uncommitted;
+  }
+  if (moved.code() == Code::not_found) {
+    return fail(call, "ERR no such key");
+  }
+  return note(call, moved.ok() ? Result<LocalStore::Mark>(call.store.now()) : moved.status());
 }
 
 void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {

@@ -43,13 +43,6 @@ void reply_list(Call& call, const std::vector<std::string>& list) {
   }
 }
 
-std::optional<Done> move_key(Call& call, const LocalStore::Found& found) {
-  const std::array<LocalStore::Write, 2> writes = {
-      LocalStore::Write{stored_key(call.args[2]), found.value, found.expires},
-      LocalStore::Write{stored_key(call.key())}};
-  return write_all(call, writes);
-}
-
 }  // namespace
 
 Done del(Call& call) {
@@ -81,33 +74,33 @@ Done type(Call& call) {
 }
 
 Done rename(Call& call) {
-  const std::optional<LocalStore::Found> found = look_up(call, call.key());
-  if (!found) {
-    return fail(call, "ERR no such key");
-  }
-  if (call.key() != call.args[2]) {
-    if (const std::optional<Done> failed = move_key(call, *found)) {
-      return *failed;
+  const bool is_begun = call.session.move.version != 0;
+  if (!is_begun && call.key() == call.args[2]) {
+    if (!look_up(call, call.key())) {
+      return fail(call, "ERR no such key");
     }
+  } else if (const std::optional<Done> other = move(call, call.key(), call.args[2])) {
+    return *other;
   }
   call.out.ok();
   return Done::replied;
 }
 
 Done renamenx(Call& call) {
-  const std::optional<LocalStore::Found> found = look_up(call, call.key());
-  if (!found) {
-    return fail(call, "ERR no such key");
-  }
-  // Not by the copy that was made before there was no room to delete the key.
-  const bool is_taken = call.session.progress == 0 &&
-                        (call.key() == call.args[2] || look_up(call, call.args[2]).has_value());
-  if (!is_taken) {
-    if (const std::optional<Done> failed = move_key(call, *look_up(call, call.key()))) {
-      return *failed;
+  const bool is_begun = call.session.move.version != 0;  // by now its own copy is there
+  if (!is_begun) {
+    if (!look_up(call, call.key())) {
+      return fail(call, "ERR no such key");
+    }
+    if (call.key() == call.args[2] || look_up(call, call.args[2])) {
+      call.out.integer(0);
+      return Done::replied;
     }
   }
-  call.out.integer(is_taken ? 0 : 1);
+  if (const std::optional<Done> other = move(call, call.key(), call.args[2])) {
+    return *other;
+  }
+  call.out.integer(1);
   return Done::replied;
 }
 

@@ -24,7 +24,7 @@ class MemoryStore final : public kv::LocalStore {
       entries_.erase(at);
       return std::nullopt;
     }
-    return Found{as_bytes(at->second.value), at->second.expires};
+    return Found{as_bytes(at->second.value), at->second.expires, at->second.version};
   }
   Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override {
     std::string whole;
@@ -36,8 +36,9 @@ class MemoryStore final : public kv::LocalStore {
       --refusals;
       return Status(Code::no_space, "no room");
     }
-    entries_[std::string(as_text(key))] = {whole, expires};
-    return ++now_;
+    ++now_;
+    entries_[std::string(as_text(key))] = {whole, expires, now_};
+    return now_;
   }
   Result<Mark> del(ConstBytes key) override {
     if (as_text(key) == failing_key) {
@@ -105,6 +106,7 @@ class MemoryStore final : public kv::LocalStore {
   struct Entry {
     std::string value;
     Expiry expires = 0;
+    std::uint64_t version = 0;
   };
 
   static Status check_sizes(ConstBytes key, std::size_t value_bytes) {

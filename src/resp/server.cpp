@@ -170,9 +170,7 @@ bool Server::poll() {
   }
   send_postponed();
   latency_.record(runtime_.now_ns() - begun_ns, counters_.commands - commands);
-  if (!holding_.empty()) {
-    see_to_held();
-  }
+  see_to_held();
   if (!graves_.empty()) {
     bury();
   }
@@ -382,7 +380,7 @@ void Server::close(Connection& connection) {
   if (is_deaf_) {
     listen_again();
   }
-  for (std::vector<Connection*>* list : {&holding_, &roomless_, &waiting_}) {
+  for (std::vector<Connection*>* list : {&holding_, &roomless_, &uncommitted_, &waiting_}) {
     std::erase(*list, &connection);
   }
   std::swap(connections_[connection.place], connections_.back());

@@ -191,6 +191,8 @@ class Server final : public Poller, private Sleeper {
   Task<void> make_persistent(kv::LocalStore::Mark mark);
   Task<void> make_room();
   void wait_for_room(Connection& connection);
+  Task<void> settle();
+  void wait_for_commit(Connection& connection);
   void wait_for_persistence(Connection& connection);
   std::uint64_t next_end_ns() const;
   void end_waits();
@@ -237,12 +239,14 @@ class Server final : public Poller, private Sleeper {
   std::vector<Postponed> postponed_;   // replies of this turn
   std::vector<Connection*> holding_;   // replies
   std::vector<Connection*> roomless_;  // wait for room
-  std::vector<Connection*> waiting_;   // wait for persistence
-  bool again_ = false;                 // requests were left, for the size of the replies alone
+  std::vector<Connection*> uncommitted_;
+  std::vector<Connection*> waiting_;  // wait for persistence
+  bool again_ = false;                // requests were left, for the size of the replies alone
   bool committing_ = false;
   std::uint64_t commits_ = 0;
   kv::LocalStore::Mark released_ = 0;  // replies up to here have left
   bool making_room_ = false;
+  bool settling_ = false;
   Clock clock_{*this};
   Doorbell doorbell_{*this};
   Flows flows_;

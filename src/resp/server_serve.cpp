@@ -211,9 +211,9 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       const kv::LocalStore::Mark before = settings_.persistent ? store_.now() : 0;
       const Done outcome =
           executor_.execute(connection.session, parser.args(), out_, connection.full);
-      if (outcome == Done::no_room) {
+      if (outcome == Done::no_room || outcome == Done::uncommitted) {
         parser.reset();
-        wait_for_room(connection);
+        outcome == Done::no_room ? wait_for_room(connection) : wait_for_commit(connection);
         break;
       }
       connection.full = false;

@@ -29,6 +29,9 @@ void Server::hold(Connection& connection, std::size_t from, bool is_joined) {
 }
 
 void Server::see_to_held() {
+  if (holding_.empty()) {
+    return;
+  }
   if (store_.persistent_now() != released_) {
     release_held();
   }
@@ -114,9 +117,44 @@ Task<void> Server::make_room() {
         count_kept(*connection);
       }
     }
+    see_to_held();
     bury();
   }
   making_room_ = false;
+}
+
+// --- Commands in the middle of which something must be persistent ---
+
+void Server::wait_for_commit(Connection& connection) {
+  connection.pause = Pause::commit;
+  uncommitted_.push_back(&connection);
+  if (!settling_) {
+    settling_ = true;
+    flows_.keep(settle());
+  }
+}
+
+// One commit serves all that wait when it begins; who came later finds that, and waits once more.
+Task<void> Server::settle() {
+  while (!uncommitted_.empty()) {
+    co_await runtime_.yield();  // a connection may be in the middle of its requests
+    const Status status = co_await store_.persistent(store_.now());
+    for (Connection* connection : std::exchange(uncommitted_, {})) {
+      if (connection->dead) {
+        continue;
+      }
+      connection->pause = Pause::none;
+      if (status.ok()) {
+        go_on(*connection);
+        count_kept(*connection);
+      } else {
+        close(*connection);
+      }
+    }
+    see_to_held();
+    bury();
+  }
+  settling_ = false;
 }
 
 // --- WAITAOF ---
@@ -165,6 +203,7 @@ void Server::end_waits() {
       answer_wait(*connection, is_persistent);
     }
   }
+  see_to_held();
   bury();
   runtime_.arm(clock_, next_end_ns());
 }

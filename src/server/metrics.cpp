@@ -23,6 +23,7 @@ struct Metric {
 constexpr Metric engine_metrics[] = {
     {"keys", "remora_keys", "Keys in the store"},
     {"keys_with_expiry", "remora_keys_with_expiry", "Keys that have a time to live"},
+    {"index_bytes", "remora_index_bytes", "The index, in memory"},
     {"expired_keys", "remora_expired_keys", "Keys whose time has come", true},
     {"put_requests", "remora_requests", "Requests that the server answered", true, 1, "op=\"put\""},
     {"get_requests", "remora_requests", "", true, 1, "op=\"get\""},

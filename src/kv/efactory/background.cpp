@@ -246,8 +246,9 @@ void EfactoryServer::changed(std::uint64_t size_bytes, bool expires) {
 Task<void> EfactoryServer::forget_expired() {
   Tag from = 0;
   bool many = false;
+  int rounds = 0;  // over all of the index, until those that were deleted last have left it
   for (;;) {
-    if (catalogue_->expiring() == 0) {
+    if (catalogue_->expiring() == 0 && rounds == 0) {
       co_await to_expire_.emplace(background_.runtime());
     }
     if (many) {
@@ -259,6 +260,11 @@ Task<void> EfactoryServer::forget_expired() {
     const Catalogue::Expiries pass = catalogue_->forget_expired(from, entries_per_expiry_pass);
     local_->deleted_since(before);
     from = pass.next;
+    if (pass.forgotten != 0) {
+      rounds = 3;
+    } else if (from == 0 && rounds != 0) {
+      --rounds;
+    }
     expired_ += pass.forgotten;
     many = pass.forgotten * 4 > pass.seen;
   }

@@ -178,7 +178,11 @@ Result<Ticket> Catalogue::del(ConstBytes key) {
     release(slot);
     return Ticket{};
   }
-  return bury(tag, slot, key, Reserve::may_use_half);
+  Result<Ticket> ticket = bury(tag, slot, key, Reserve::may_use_half);
+  if (ticket.ok()) {
+    last_del_ = *ticket;
+  }
+  return ticket;
 }
 
 Result<Ticket> Catalogue::bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve reserve) {
@@ -202,13 +206,13 @@ Result<Ticket> Catalogue::bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve 
   }
   sequence_ = sequence;
   const bool acknowledged_early = host_.faults().planted(faults::del_not_persisted);
-  last_del_ = acknowledged_early ? Ticket{} : log_->seal();
+  last_tombstone_ = acknowledged_early ? Ticket{} : log_->seal();
   lead_to(tag, slot, to == target_ ? which_ : next_mark(),
           {.offset = placed->offset,
            .size_bytes = placed->size_bytes,
            .durable = true,
            .deleted = true});
-  return last_del_;
+  return last_tombstone_;
 }
 
 Catalogue::Found Catalogue::get(ConstBytes key) {

@@ -177,7 +177,7 @@ class Catalogue {
   // Persistent when all versions are that others were called stale for, but for deletions.
   Ticket relied_on() const { return relied_on_; }
   // Persistent when all deletions are.
-  Ticket last_del() const { return last_del_; }
+  Ticket last_tombstone() const { return last_tombstone_; }
   // Copies a version to the next data pool, and leads there whatever led to it. The copy is
   // persistent when the ticket is.
   Result<Ticket> move(const Object& object);
@@ -197,6 +197,7 @@ class Catalogue {
 
   Log& log() { return *log_; }
   Index& index() { return *index_; }
+  std::uint64_t index_bytes() const { return table_.bytes.size(); }
   // What the index lies in, for the wire; null when that is nothing to share.
   Region* index_region() const { return table_.region.get(); }
   Pool& pool() { return pool_; }
@@ -277,8 +278,9 @@ class Catalogue {
   std::deque<Flushed> flushed_;
   DataPool target_ = DataPool::current;
   Goes goes_ = Goes::whole;
-  Ticket last_del_;   // of the newest tombstone
-  Ticket relied_on_;  // by the cleaner
+  Ticket last_del_;        // of the newest deletion that a client asked for
+  Ticket last_tombstone_;  // of the newest of all
+  Ticket relied_on_;       // by the cleaner
   // Versions that were given up, and whose marks are not persistent yet.
   std::vector<Offset> pending_marks_;
   std::size_t mark_ = 0;         // which place of an entry is the current pool's

@@ -145,7 +145,8 @@ Result<Ticket> Catalogue::move_hiding(const Object& object) {
     return copied.status();
   }
   const auto& [copy, ticket] = *copied;
-  last_del_ = ticket;  // whoever asks for the key is told by the copy that it is not there
+  last_del_ = last_tombstone_ =
+      ticket;  // whoever asks for the key is told by the copy that it is not there
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   if (!slot) {
     return ticket;

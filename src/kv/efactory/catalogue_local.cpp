@@ -82,15 +82,23 @@ bool Catalogue::may_forget(const Object& newest) const {
 Catalogue::Expiries Catalogue::forget_expired(Tag from, std::uint64_t most_entries) {
   Expiries pass;
   std::vector<IndexSlot> gone;
+  std::vector<IndexSlot> buried;
+  // As after a recovery, nothing has to lead to a tombstone that is persistent.
+  const bool may_release = !log_->cleaning() && host_.region().persistent(last_tombstone_);
   pass.next = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
     const Place place = slot.place(newest_of(slot));
-    if (place.expires) {
+    if (place.deleted && may_release) {
+      buried.push_back(slot);
+    } else if (place.expires) {
       ++pass.seen;
       if (may_forget(log_->at(place.offset))) {
         gone.push_back(slot);
       }
     }
   });
+  for (const IndexSlot slot : buried) {
+    release(slot);
+  }
   for (const IndexSlot slot : gone) {
     pass.forgotten += forget(slot) ? 1u : 0u;
   }

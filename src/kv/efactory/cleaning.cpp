@@ -195,7 +195,7 @@ Task<Status> EfactoryServer::settle_moves() {
     REMORA_CO_TRY(co_await persistent(last_move_));
   }
   REMORA_CO_TRY(co_await persistent(catalogue_->relied_on()));
-  co_return co_await persistent(catalogue_->last_del());
+  co_return co_await persistent(catalogue_->last_tombstone());
 }
 
 Task<Status> EfactoryServer::free_old() {

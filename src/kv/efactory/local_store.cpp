@@ -45,7 +45,7 @@ std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
     deleted_since(before);
     return std::nullopt;
   }
-  return Found{object->value(), object->expires()};
+  return Found{object->value(), object->expires(), object->sequence()};
 }
 
 Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const ConstBytes> value,
@@ -128,9 +128,6 @@ Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
   for (; made < writes.size(); ++made) {
     const Write& next = writes[made];
     if (!next.value) {
-      if (made != 0 && !background_.faults().planted(faults::deletion_overtakes)) {
-        REMORA_TRY(settle());
-      }
       REMORA_TRY(del(next.key).status());
       continue;
     }
@@ -139,13 +136,6 @@ Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
         put_admitted(next.key, std::span(&*next.value, 1), next.expires, size_bytes).status());
   }
   return last_;
-}
-
-// Deletions are for good, and what was put before one may be all that is left of a key that moves.
-Status EfactoryLocal::settle() {
-  const Status status = background_.region().wait(background_.drain());
-  has_failed_ = has_failed_ || !status.ok();
-  return status.ok() ? status : failed();
 }
 
 ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {
@@ -211,6 +201,13 @@ Task<Status> EfactoryLocal::persistent(Mark mark) {
     co_await event;
   }
   co_return Status();
+}
+
+bool EfactoryLocal::settled(Mark mark) {
+  if (!by_commit_ && persistent_ < mark) {
+    commit_at_once();
+  }
+  return persistent_ >= mark || background_.faults().planted(faults::deletion_overtakes);
 }
 
 // What blocks here instead of in another thread saves that thread's way to the core and back.

@@ -48,6 +48,7 @@ class EfactoryLocal final : public LocalStore {
   Mark now() const override { return last_; }
   Mark persistent_now() const override { return persistent_; }
   Task<Status> persistent(Mark mark) override;
+  bool settled(Mark mark) override;
   std::optional<Status> persistent_at_once() override;
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   std::uint64_t keys() const override { return catalogue_.keys(); }
@@ -98,7 +99,6 @@ class EfactoryLocal final : public LocalStore {
   Result<Mark> put_admitted(ConstBytes key, std::span<const ConstBytes> value, Expiry expires,
                             std::uint64_t size_bytes);
   void wait_for_commit(const Change& change);
-  Status settle();
   void take_pending();
   void commit_at_once();
   void mark_durable(const Change& change);

@@ -331,6 +331,18 @@ TEST_P(LocalStoreTest, the_background_forgets_expired_keys) {
   EXPECT_EQ(counter("expired_keys"), 500u);
 }
 
+// Entries of the index that lead to tombstones leave it: room in memory for the next keys.
+TEST_P(LocalStoreTest, keys_that_come_and_expire_for_ever_need_no_larger_index) {
+  start(16 << 20, {.create = true, .expected_keys = 64, .clean_at_percent = 100});
+  const std::uint64_t before = counter("index_bytes");
+  ASSERT_NE(before, 0u);
+  for (int i = 0; i < 4000; ++i) {
+    put_here("key-" + std::to_string(i), "value", in_ms(10));
+    sleep_ms(10);
+  }
+  EXPECT_EQ(counter("index_bytes"), before);
+}
+
 TEST_P(LocalStoreTest, no_older_version_comes_back_after_a_restart) {
   put_here("key", "before");
   put_here("key", "value", in_ms(20));

@@ -323,6 +323,7 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   }
   return {{"keys", catalogue_->keys()},
           {"keys_with_expiry", catalogue_->expiring()},
+          {"index_bytes", catalogue_->index_bytes()},
           {"expired_keys", expired_},
           {"put_requests", puts_},
           {"get_requests", gets_},

@@ -1,0 +1,28 @@
+#include "kv/move_key.h"
+
+namespace remora::kv {
+
+Result<Moved> move_key(LocalStore& store, ConstBytes from, ConstBytes to, KeyMove& move) {
+  if (move.version == 0) {
+    const std::optional<LocalStore::Found> found = store.get(from);
+    if (!found) {
+      return Status(Code::not_found, "there is no such key");
+    }
+    const Result<LocalStore::Mark> mark =
+        store.put(to, std::span(&found->value, 1), found->expires);
+    if (!mark.ok()) {
+      return mark.status();
+    }
+    move = {found->version, *mark};
+  }
+  if (!store.settled(move.mark)) {
+    return Moved::waits;
+  }
+  if (const std::optional<LocalStore::Found> now = store.get(from);
+      now && now->version == move.version) {
+    REMORA_TRY(store.del(from).status());
+  }
+  return Moved::done;
+}
+
+}  // namespace remora::kv
