@@ -152,6 +152,49 @@ TEST_F(RespServerTest, holds_a_later_read_for_a_later_write) {
   EXPECT_EQ(writer->came(), "+OK\r\n");
 }
 
+// What is taken up again by the server itself, with nothing new at any socket.
+TEST_F(RespServerTest, releases_replies_of_requests_that_had_to_wait_before) {
+  serve({.durability = Durability::persistent});
+  const auto client = guest();
+  store_.automatic = false;
+  store_.refusals = 1;
+  client->send("SET a 1\r\n");
+  EXPECT_EQ(client->came(), "");
+  store_.persist();
+  EXPECT_EQ(client->reply(), "+OK\r\n");
+  client->send("SET a 2\r\nWAITAOF 0 1 30\r\nSET a 3\r\n");
+  EXPECT_EQ(client->came(60'000'000), "");  // the second comes behind the first
+  store_.persist();
+  std::string all = client->reply();
+  store_.persist();
+  for (int looks = 0; looks < 100 && !all.ends_with("+OK\r\n"); ++looks) {
+    all += client->came();
+    store_.persist();
+  }
+  EXPECT_TRUE(all.starts_with("+OK\r\n*2\r\n")) << all;
+  EXPECT_TRUE(all.ends_with("+OK\r\n")) << all;
+}
+
+// A key that moves is deleted when its copy is persistent; what others write meanwhile stays.
+TEST_F(RespServerTest, a_key_that_moves_is_there_under_one_of_its_names) {
+  serve();
+  const auto mover = guest();
+  const auto other = guest();
+  EXPECT_EQ(mover->ask("MSET a 1 b 2"), "+OK\r\n");
+  store_.automatic = false;
+  store_.persist();
+  mover->send("RENAME a x\r\nRENAME b y\r\nPING\r\n");
+  EXPECT_EQ(mover->came(), "");
+  EXPECT_EQ(other->ask("MGET a x"), "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
+  store_.persist();
+  EXPECT_EQ(mover->reply(), "+OK\r\n");  // and the next has begun
+  EXPECT_EQ(other->ask("EXISTS a"), ":0\r\n");
+  EXPECT_EQ(other->ask("SET b new"), "+OK\r\n");
+  store_.persist();
+  EXPECT_EQ(mover->reply(), "+OK\r\n+PONG\r\n");
+  EXPECT_EQ(other->ask("MGET b y"), "*2\r\n$3\r\nnew\r\n$1\r\n2\r\n");
+}
+
 TEST_F(RespServerTest, shows_what_is_visible_where_nobody_asked_for_more) {
   serve();
   const auto writer = guest();
