@@ -298,7 +298,7 @@ TEST_F(DaemonTest, listens_at_the_address_of_a_name) {
   EXPECT_TRUE(daemon->settings().metrics == "127.0.0.1:0" ||
               daemon->settings().metrics == "[::1]:0");
   settings_.pool = folder_.file("b.pool");
-  settings_.metrics = "nobody.invalid:80";
+  settings_.metrics = "nobody..invalid:80";
   const Result<std::unique_ptr<Daemon>> nowhere = Daemon::open(loop_, settings_, "");
   EXPECT_EQ(nowhere.code(), Code::invalid_argument);
   EXPECT_THAT(std::string(nowhere.status().message()), HasSubstr("metrics: there is no host"));
