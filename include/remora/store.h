@@ -11,7 +11,9 @@
 // Durability. An acknowledged put or del is seen by every later get. With Durability::standard the
 // store makes it persistent by itself a moment later: until then a power cut may lose it, wholly,
 // never torn, and never after a get has returned it. With Durability::persistent it is acknowledged
-// when it is persistent. What that is worth is the medium's: `medium()` says.
+// when it is persistent. What that is worth is the medium's: `medium()` says. These are the
+// promises of the engine efactory, which is the default; others promise less, or make every put
+// wait, as `remora explain` tells.
 //
 // Threads. A store belongs to one thread at a time: its calls come from one thread, or are kept
 // apart by the caller. It makes no thread of its own but, on an ordinary file, the one that waits
@@ -21,7 +23,7 @@
 // Ownership. Keys and values of an operation are the caller's, and stay as they are until it has
 // ended; with the blocking forms that is when the call returns. The store must outlive its flows
 // and pending operations; its destructor waits for those that are under way, and, embedded, until
-// all that was acknowledged is persistent.
+// all that was acknowledged is persistent, as far as the engine makes it so by itself.
 //
 // Failure. Typed (error.h). `closed` says that the connection ended in the middle of an operation,
 // which may or may not have happened; the next call connects anew, and fails if nobody serves. A

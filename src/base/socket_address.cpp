@@ -6,8 +6,10 @@
 #include <netinet/in.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <system_error>
 
 namespace remora {
 namespace {
@@ -114,8 +116,7 @@ Result<SocketAddress> SocketAddress::look_up(std::string_view text) {
   hints.ai_flags = AI_ADDRCONFIG;  // no IPv6 where the machine has none
   addrinfo* list = nullptr;
   if (const int error = ::getaddrinfo(parts->host.c_str(), nullptr, &hints, &list); error != 0) {
-    return Status(Code::invalid_argument,
-                  fmt::format("there is no host '{}': {}", parts->host, ::gai_strerror(error)));
+    return look_up_failure(parts->host, error);
   }
   SocketAddress address;
   std::memcpy(&address.storage, list->ai_addr, list->ai_addrlen);
@@ -143,6 +144,22 @@ std::string SocketAddress::host() const {
 std::string SocketAddress::text() const {
   return family() == AF_INET6 ? fmt::format("[{}]:{}", host(), port())
                               : fmt::format("{}:{}", host(), port());
+}
+
+Status look_up_failure(std::string_view host, int error) {
+  const int cause = errno;  // of EAI_SYSTEM
+  switch (error) {
+    case EAI_NONAME:
+    case EAI_NODATA:
+    case EAI_ADDRFAMILY:
+      return Status(Code::invalid_argument,
+                    fmt::format("there is no host '{}': {}", host, ::gai_strerror(error)));
+    default:
+      return Status(Code::unsupported,
+                    fmt::format("cannot look up '{}' now: {}", host,
+                                error == EAI_SYSTEM ? std::generic_category().message(cause)
+                                                    : ::gai_strerror(error)));
+  }
 }
 
 }  // namespace remora

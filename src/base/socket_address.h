@@ -22,7 +22,7 @@ struct SocketAddress {
   // invalid_argument.
   static Result<SocketAddress> parse(std::string_view text);
   // The same, and "localhost:9464": a name is looked up, which may block, and the first of its
-  // addresses taken. Fails with invalid_argument when it has none.
+  // addresses taken. Fails with invalid_argument when it has none, and as look_up_failure says.
   static Result<SocketAddress> look_up(std::string_view text);
   // Whether the text has the form that look_up takes. Nothing is looked up.
   static Status check_form(std::string_view text);
@@ -36,5 +36,9 @@ struct SocketAddress {
   // As `parse` takes it.
   std::string text() const;
 };
+
+// That a host was not found, from what getaddrinfo said: invalid_argument when there is none of
+// that name, unsupported when nobody could tell, such as while no name server answers.
+Status look_up_failure(std::string_view host, int error);
 
 }  // namespace remora

@@ -1,6 +1,9 @@
 #include "base/socket_address.h"
 
 #include <gtest/gtest.h>
+#include <netdb.h>
+
+#include <cerrno>
 
 namespace remora {
 namespace {
@@ -30,9 +33,25 @@ TEST(SocketAddress, looks_names_up) {
   EXPECT_TRUE(local->text() == "127.0.0.1:6390" || local->text() == "[::1]:6390") << local->text();
   EXPECT_EQ(SocketAddress::look_up("127.0.0.1:80").value().text(), "127.0.0.1:80");
   EXPECT_EQ(SocketAddress::look_up("[::1]:80").value().text(), "[::1]:80");
-  const Result<SocketAddress> nobody = SocketAddress::look_up("nobody.invalid:80");
+  // Refused before any name server is asked.
+  const Result<SocketAddress> nobody = SocketAddress::look_up("nobody..invalid:80");
   EXPECT_EQ(nobody.code(), Code::invalid_argument);
-  EXPECT_NE(nobody.status().message().find("no host 'nobody.invalid'"), std::string_view::npos);
+  EXPECT_NE(nobody.status().message().find("no host 'nobody..invalid'"), std::string_view::npos);
+}
+
+TEST(SocketAddress, tells_a_host_that_is_not_there_from_one_that_cannot_be_looked_up) {
+  for (const int error : {EAI_NONAME, EAI_NODATA, EAI_ADDRFAMILY}) {
+    EXPECT_EQ(look_up_failure("here", error).code(), Code::invalid_argument);
+  }
+  for (const int error : {EAI_AGAIN, EAI_FAIL, EAI_MEMORY}) {
+    const Status failure = look_up_failure("here", error);
+    EXPECT_EQ(failure.code(), Code::unsupported);
+    EXPECT_NE(failure.message().find("cannot look up 'here' now: "), std::string_view::npos);
+  }
+  errno = EMFILE;
+  const Status failure = look_up_failure("here", EAI_SYSTEM);
+  EXPECT_EQ(failure.code(), Code::unsupported);
+  EXPECT_NE(failure.message().find("Too many open files"), std::string_view::npos);
 }
 
 TEST(SocketAddress, tells_names_from_mistakes_without_looking_up) {

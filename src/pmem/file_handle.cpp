@@ -133,6 +133,14 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
                                     " is in use; stop the process that has it open first (a pool "
                                     "has one owner at a time)");
   }
+  // Who had the lock before may have removed the file: a pool without a name would serve, and be
+  // gone with its server.
+  if (fstat(descriptor, &facts) != 0) {
+    return os_failure("cannot look at " + path, errno);
+  }
+  if (facts.st_nlink == 0) {
+    return Status(Code::in_use, path + " is being removed; try again");
+  }
   if (is_mapped_elsewhere(descriptor)) {
     return Status(
         Code::in_use,

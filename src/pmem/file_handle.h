@@ -13,7 +13,8 @@ class FileHandle {
  public:
   // Opens an existing regular file, or a device DAX (persistent memory without a file system), and
   // locks it: exclusively for writing, shared for reading.
-  // Refuses with in_use when another holder has it, or has it mapped (see mark_mapped).
+  // Refuses with in_use when another holder has it, has it mapped (see mark_mapped), or has just
+  // removed it.
   static Result<FileHandle> open(const std::string& path, bool writable);
 
   // Whether the path leads to a device DAX.

@@ -68,6 +68,20 @@ TEST_F(FileHandleTest, is_not_opened_while_somebody_else_has_it_mapped) {
   EXPECT_TRUE(FileHandle::open(path_, true).ok());
 }
 
+// As between the open and the lock of a start, while another one undoes what it made.
+TEST_F(FileHandleTest, is_not_opened_when_it_has_no_name_any_more) {
+  ASSERT_TRUE(FileHandle::create(path_, 4096).ok());
+  const int opened = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(opened, 0);
+  const std::string way = "/proc/self/fd/" + std::to_string(opened);
+  EXPECT_TRUE(FileHandle::open(way, true).ok());
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  const Result<FileHandle> refused = FileHandle::open(way, true);
+  EXPECT_EQ(refused.code(), Code::in_use);
+  EXPECT_NE(text_of(refused.status()).find("is being removed; try again"), std::string::npos);
+  close(opened);
+}
+
 TEST_F(FileHandleTest, create_refuses_a_file_that_exists_and_leaves_it_alone) {
   std::ofstream(path_) << "precious";
   Result<FileHandle> file = FileHandle::create(path_, 4096);

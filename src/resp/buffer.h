@@ -76,6 +76,9 @@ class Buffer {
     append(bytes);
   }
   void append(std::string_view bytes) {
+    if (bytes.empty()) {
+      return;  // there may be no block, and then no place to copy to
+    }
     if (block_.size - size_ < bytes.size()) {
       reserve(std::max(size_ + bytes.size(), 2 * block_.size));
     }

@@ -43,6 +43,17 @@ TEST(Buffer, has_the_room_that_it_was_told_of_until_it_is_empty) {
   EXPECT_EQ(buffer.capacity(), 0u);
 }
 
+TEST(Buffer, takes_nothing_as_such) {
+  Spares spares;
+  Buffer buffer(spares);
+  buffer.append({});
+  buffer.assign("", 0);
+  buffer.drop(0);
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_TRUE(buffer.room().empty());
+  EXPECT_EQ(buffer.capacity(), 0u);
+}
+
 TEST(Buffer, keeps_no_large_block_for_a_little) {
   Spares spares;
   Buffer buffer(spares);

@@ -57,12 +57,23 @@ struct Counters {
   std::uint64_t connections = 0;  // that came
   std::uint64_t rejected = 0;     // connections
   std::uint64_t commands = 0;
+  std::uint64_t commands_before_reset = 0;
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t errors = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::uint64_t clients = 0;  // now
+
+  // Never less than it was.
+  std::uint64_t all_commands() const { return commands_before_reset + commands; }
+  // What INFO counts begins at nothing; what is, stays.
+  void reset() {
+    const Counters before = *this;
+    *this = {};
+    commands_before_reset = before.all_commands();
+    clients = before.clients;
+  }
 };
 
 // How the server was set up, as commands show it.

@@ -156,7 +156,7 @@ bool Server::poll() {
     return false;
   }
   const std::uint64_t begun_ns = runtime_.now_ns();
-  const std::uint64_t commands = counters_.commands;
+  const std::uint64_t commands = counters_.all_commands();
   for (const epoll_event& event : std::span(events_).first(static_cast<std::size_t>(count))) {
     if (event.data.ptr == this) {
       // For the loop's other pollers.
@@ -169,7 +169,7 @@ bool Server::poll() {
     }
   }
   send_postponed();
-  latency_.record(runtime_.now_ns() - begun_ns, counters_.commands - commands);
+  latency_.record(runtime_.now_ns() - begun_ns, counters_.all_commands() - commands);
   see_to_held();
   if (!graves_.empty()) {
     bury();

@@ -290,10 +290,7 @@ Done config(Call& call) {
     if (call.args.size() != 2) {
       return wrong_arity(call, "config|resetstat");
     }
-    Counters& counters = call.executor.counters();
-    const std::uint64_t clients = counters.clients;
-    counters = {};
-    counters.clients = clients;
+    call.executor.counters().reset();
     call.out.ok();
     return Done::replied;
   }

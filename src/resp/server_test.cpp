@@ -219,6 +219,20 @@ TEST_F(RespServerTest, waits_as_long_as_it_is_told_however_long) {
   EXPECT_EQ(client->ask("WAITAOF 0 1 1"), "*2\r\n:1\r\n:0\r\n");
 }
 
+// --- What is counted ---
+
+TEST_F(RespServerTest, times_every_command_once_though_counters_are_reset_between) {
+  serve();
+  const auto client = guest();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(client->ask("PING"), "+PONG\r\n");
+  }
+  EXPECT_EQ(client->ask("PING\r\nCONFIG RESETSTAT\r\nPING"), "+PONG\r\n+OK\r\n+PONG\r\n");
+  EXPECT_EQ(server_->counters().commands, 1u);
+  EXPECT_EQ(server_->counters().clients, 1u);
+  EXPECT_EQ(server_->latency().count(), 7u);
+}
+
 // --- Memory ---
 
 TEST_F(RespServerTest, half_a_request_costs_as_much_as_came_of_it) {

@@ -285,8 +285,10 @@ TEST_F(DaemonTest, promises_nothing_of_memory) {
 TEST_F(DaemonTest, says_of_redis_clients_what_their_reads_may_show) {
   EXPECT_THAT(opened()->announcement(), HasSubstr("(WAITAOF waits); a read may show them before"));
   settings_.resp_durability = resp::Durability::persistent;
-  EXPECT_THAT(opened()->announcement(),
-              HasSubstr("answered when they are persistent; a read may show another's before"));
+  EXPECT_THAT(
+      opened()->announcement(),
+      HasSubstr("writes are answered, and reads of what other Redis clients wrote, when they "
+                "are persistent; a read may show a native client's put before that"));
 }
 
 TEST_F(DaemonTest, listens_at_the_address_of_a_name) {
@@ -298,7 +300,7 @@ TEST_F(DaemonTest, listens_at_the_address_of_a_name) {
   EXPECT_TRUE(daemon->settings().metrics == "127.0.0.1:0" ||
               daemon->settings().metrics == "[::1]:0");
   settings_.pool = folder_.file("b.pool");
-  settings_.metrics = "nobody.invalid:80";
+  settings_.metrics = "nobody..invalid:80";
   const Result<std::unique_ptr<Daemon>> nowhere = Daemon::open(loop_, settings_, "");
   EXPECT_EQ(nowhere.code(), Code::invalid_argument);
   EXPECT_THAT(std::string(nowhere.status().message()), HasSubstr("metrics: there is no host"));

@@ -102,7 +102,8 @@ std::string redis_in_short(resp::Durability durability, Survives survives) {
       break;
   }
   return durability == resp::Durability::persistent
-             ? "writes are answered when they are persistent; a read may show another's before"
+             ? "writes are answered, and reads of what other Redis clients wrote, when they are "
+               "persistent; a read may show a native client's put before that"
              : "writes are persistent a moment after the answer (WAITAOF waits); a read may show "
                "them before";
 }

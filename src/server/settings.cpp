@@ -1,18 +1,23 @@
 #include "server/settings.h"
 
 #include <fmt/format.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <utility>
 
+#include "base/check.h"
 #include "base/size_text.h"
 #include "base/socket_address.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
@@ -51,6 +56,11 @@ Status assign(T& to, Result<T> value, std::string_view key) {
   return {};
 }
 
+// The list of keys decides what is known, so that whoever reads it reads all.
+bool is_among(std::span<const std::string_view> keys, std::string_view key) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
 // Where to listen; empty for nowhere.
 Status assign_address(std::string& to, std::string_view value, std::string_view key) {
   if (!value.empty()) {
@@ -75,6 +85,13 @@ Result<uid_t> user_of(const std::string& name) {
   return Status(Code::invalid_argument, "no such user on this machine");
 }
 
+// Of this process, as chgrp takes it.
+std::string own_group() {
+  const gid_t number = ::getegid();
+  const group* known = ::getgrgid(number);
+  return known != nullptr ? known->gr_name : std::to_string(number);
+}
+
 std::string text_of(const std::variant<std::string, std::int64_t, bool>& value) {
   if (const std::string* text = std::get_if<std::string>(&value)) {
     return *text;
@@ -86,17 +103,17 @@ std::string text_of(const std::variant<std::string, std::int64_t, bool>& value) 
 }
 
 Status change_access(AccessRules& rules, std::string_view key, const std::string& value) {
+  if (!is_among(access_keys, key)) {
+    return wrong_setting(key, fmt::format("unknown; [access] has {}, and the parts [access.users] "
+                                          "and [access.tokens]",
+                                          fmt::join(access_keys, ", ")));
+  }
   if (key == "others") {
     return value == "none" ? (rules.others = Role::none, Status())
                            : assign(rules.others, parse_role(value), key);
   }
-  if (key == "clients_per_user") {
-    return assign(rules.clients_per_user, read_count(value, 1, fabric::nic::ring_limits::links_max),
-                  key);
-  }
-  return wrong_setting(key,
-                       "unknown; [access] has others, clients_per_user, and the parts "
-                       "[access.users] and [access.tokens]");
+  return assign(rules.clients_per_user, read_count(value, 1, fabric::nic::ring_limits::links_max),
+                key);
 }
 
 Status add_user(AccessRules& rules, const std::string& name, const std::string& role_text) {
@@ -146,6 +163,12 @@ Status apply_entry(Settings& settings, const TomlEntry& entry) {
 }  // namespace
 
 Status change_setting(Settings& settings, std::string_view key, std::string_view value) {
+  if (!is_among(setting_keys, key)) {
+    return wrong_setting(
+        key, fmt::format("unknown; there are {} and {}",
+                         fmt::join(std::span(setting_keys).first(setting_keys.size() - 1), ", "),
+                         setting_keys.back()));
+  }
   if (key == "pool") {
     settings.pool = value;
   } else if (key == "size") {
@@ -192,14 +215,9 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
       return wrong_setting(key, "choose at least " + format_size(client_bytes_min));
     }
     settings.client_bytes = bytes;
-  } else if (key == "threads") {
-    return assign(settings.threads, read_count(value, 1, 2), key);
   } else {
-    return wrong_setting(
-        key,
-        "unknown; there are pool, size, media, engine, socket, resp, resp_durability, "
-        "resp_clients, metrics, listen, fabric, clients, client_operations, client_bytes and "
-        "threads");
+    REMORA_CHECK(key == "threads", "a key of the list that nothing is done with");
+    return assign(settings.threads, read_count(value, 1, 2), key);
   }
   return {};
 }
@@ -242,7 +260,10 @@ Result<Settings> read_settings(const std::string& path, Settings settings) {
   }
   if (!read->access.tokens.empty() && (facts.st_mode & (S_IROTH | S_IWOTH)) != 0) {
     return Status(Code::permission_denied,
-                  fmt::format("{}: others can read the tokens in it; chmod o= {}", path, path));
+                  fmt::format("{}: others can read the tokens in it; {}", path,
+                              facts.st_uid == ::geteuid() ? fmt::format("chmod o= {}", path)
+                                                          : fmt::format("chgrp {} {}; chmod 640 {}",
+                                                                        own_group(), path, path)));
   }
   return read;
 }

@@ -41,6 +41,7 @@
 // and wins over the file. packaging/remora.toml is such a file to begin with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -71,6 +72,26 @@ struct Settings {
   std::uint32_t threads = 1;
   AccessRules access = {};
 };
+
+// Every key that a file may have: above the sections, and in [access].
+inline constexpr std::array<std::string_view, 15> setting_keys = {
+    "pool",
+    "size",
+    "media",
+    "engine",
+    "socket",
+    "resp",
+    "resp_durability",
+    "resp_clients",
+    "metrics",
+    "listen",
+    "fabric",
+    "clients",
+    "client_operations",
+    "client_bytes",
+    "threads",
+};
+inline constexpr std::array<std::string_view, 2> access_keys = {"others", "clients_per_user"};
 
 // Changes one of the settings above the sections. Fails with invalid_argument, and a message that
 // names the key and what would be right.

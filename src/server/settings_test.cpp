@@ -3,14 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/folder_testing.h"
 
 namespace remora::server {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string refusal_of(std::string_view text) {
@@ -86,42 +91,70 @@ TEST(Settings, by_roce_need_a_place_to_listen) {
   EXPECT_TRUE(check_together(Settings()).ok());
 }
 
+// But for where files are.
+void expect_defaults(const Settings& settings) {
+  const Settings plain;
+  EXPECT_EQ(settings.pool_bytes, plain.pool_bytes);
+  EXPECT_EQ(settings.media, plain.media);
+  EXPECT_EQ(settings.engine, plain.engine);
+  EXPECT_EQ(settings.resp, plain.resp);
+  EXPECT_EQ(settings.resp_durability, plain.resp_durability);
+  EXPECT_EQ(settings.resp_clients, plain.resp_clients);
+  EXPECT_EQ(settings.metrics, plain.metrics);
+  EXPECT_EQ(settings.listen, plain.listen);
+  EXPECT_EQ(settings.fabric, plain.fabric);
+  EXPECT_EQ(settings.most_clients, plain.most_clients);
+  EXPECT_EQ(settings.client_operations, plain.client_operations);
+  EXPECT_EQ(settings.client_bytes, plain.client_bytes);
+  EXPECT_EQ(settings.threads, plain.threads);
+  EXPECT_EQ(settings.access.clients_per_user, plain.access.clients_per_user);
+}
+
+// The sample, with the # taken away from every line of it that is a setting.
+std::string sample_with_all() {
+  std::ifstream file(REMORA_SAMPLE_SETTINGS);
+  std::string text;
+  for (std::string line; std::getline(file, line);) {
+    const bool is_setting = line.starts_with("#") && !line.starts_with("# ") && line != "#";
+    text += (is_setting ? line.substr(1) : line) + "\n";
+  }
+  return text;
+}
+
 // What packages install is what it says: the defaults, but for where files are.
 TEST(Settings, of_the_sample_are_those_without_a_file) {
   const Result<Settings> sample = read_settings(REMORA_SAMPLE_SETTINGS);
   ASSERT_TRUE(sample.ok()) << sample.status().message();
-  const Settings plain;
   EXPECT_EQ(sample->pool, "/var/lib/remora/remora.pool");
   EXPECT_EQ(socket_of(*sample), "/run/remora/remora.sock");
-  EXPECT_EQ(sample->pool_bytes, plain.pool_bytes);
-  EXPECT_EQ(sample->media, plain.media);
-  EXPECT_EQ(sample->engine, plain.engine);
-  EXPECT_EQ(sample->resp, plain.resp);
-  EXPECT_EQ(sample->resp_durability, plain.resp_durability);
-  EXPECT_EQ(sample->metrics, plain.metrics);
-  EXPECT_EQ(sample->listen, plain.listen);
-  EXPECT_EQ(sample->fabric, plain.fabric);
-  EXPECT_EQ(sample->most_clients, plain.most_clients);
-  EXPECT_EQ(sample->client_operations, plain.client_operations);
-  EXPECT_EQ(sample->client_bytes, plain.client_bytes);
-  EXPECT_EQ(sample->threads, plain.threads);
   EXPECT_FALSE(sample->access.for_others());
+  expect_defaults(*sample);
 }
 
-// Whoever takes the # away from every line of it that is a setting has settings that can be read.
-TEST(Settings, of_the_sample_that_are_commented_out_can_be_read) {
-  std::ifstream file(REMORA_SAMPLE_SETTINGS);
-  std::string text;
-  int uncommented = 0;
-  for (std::string line; std::getline(file, line);) {
-    const bool is_setting = line.starts_with("#") && !line.starts_with("# ") && line != "#";
-    uncommented += is_setting ? 1 : 0;
-    text += (is_setting ? line.substr(1) : line) + "\n";
-  }
+TEST(Settings, of_the_sample_that_are_commented_out_are_the_defaults_too) {
+  const std::string text = sample_with_all();
   const Result<Settings> settings = parse_settings(text);
   ASSERT_TRUE(settings.ok()) << settings.status().message() << "\n" << text;
-  EXPECT_GT(uncommented, 15);
   EXPECT_EQ(settings->access.users.size(), 1u);
+  expect_defaults(*settings);
+}
+
+TEST(Settings, are_all_in_the_sample) {
+  const std::string text = sample_with_all();
+  const std::vector<TomlEntry> entries = parse_toml(text).value();
+  std::set<std::string> there;
+  for (const TomlEntry& entry : entries) {
+    there.insert(entry.section + "/" + entry.key);
+  }
+  for (const std::string_view key : setting_keys) {
+    EXPECT_TRUE(there.contains("/" + std::string(key))) << key << " is not in the sample";
+  }
+  for (const std::string_view key : access_keys) {
+    EXPECT_TRUE(there.contains("access/" + std::string(key))) << key << " is not in the sample";
+  }
+  for (const char* section : {"[access]\n", "[access.users]\n", "[access.tokens]\n"}) {
+    EXPECT_THAT(text, HasSubstr(section));
+  }
 }
 
 TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
@@ -130,6 +163,13 @@ TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
   std::ofstream(path) << "[access.tokens]\n\"0123456789abcdef\" = \"read\"\n";
   ::chmod(path.c_str(), 0644);
   EXPECT_EQ(read_settings(path).code(), Code::permission_denied);
+  EXPECT_THAT(std::string(read_settings(path).status().message()), HasSubstr("; chmod o= " + path));
+  // As of a server under another user than the file's owner, who could not read it any more.
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_THAT(std::string(read_settings(path).status().message()),
+                AllOf(HasSubstr("; chgrp root " + path), HasSubstr("; chmod 640 " + path)));
+  }
   ::chmod(path.c_str(), 0600);
   EXPECT_TRUE(read_settings(path).ok());
   std::ofstream(path) << "clients = no";

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/socket_address.h"
 #include "fabric/nic/wire/ring/descriptor.h"
 
 namespace remora::cli {
@@ -70,8 +71,7 @@ Result<Descriptor> reach(const std::string& host, std::uint16_t port) {
   addrinfo* list = nullptr;
   if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
       error != 0) {
-    return Status(Code::not_found,
-                  fmt::format("there is no host '{}': {}", host, gai_strerror(error)));
+    return look_up_failure(host, error);
   }
   int error_number = 0;
   Descriptor reached;

@@ -74,8 +74,7 @@ Result<IpEndpoint> look_up(std::string_view text) {
   addrinfo* list = nullptr;
   const int error = host.empty() ? EAI_NONAME : getaddrinfo(host.c_str(), nullptr, &hints, &list);
   if (error != 0) {
-    return Status(Code::invalid_argument,
-                  fmt::format("there is no host '{}': {}", host, gai_strerror(error)));
+    return look_up_failure(host, error);
   }
   sockaddr_storage storage{};
   std::memcpy(&storage, list->ai_addr, list->ai_addrlen);
