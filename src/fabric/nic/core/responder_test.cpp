@@ -334,7 +334,7 @@ TEST_P(EveryWire, flush_on_page_media_waits_for_the_commit_and_all_behind_it_wai
   EXPECT_EQ(nics.b.word(128), 0U);
   EXPECT_EQ(nics.b.word(256), 0U);
   medium.commit();
-  nics.run(2 * limits::persistence_pause_ns);
+  nics.run(2'000'000);
   sent = nics.a.sent();
   ASSERT_EQ(sent.size(), 3U);
   EXPECT_EQ(sent[0].id, 50U);
@@ -359,6 +359,22 @@ TEST_P(EveryWire, flush_outlasts_the_timeout_on_a_slow_medium) {
   EXPECT_EQ(sent[0].status, WorkStatus::success);
   EXPECT_EQ(sent[1].status, WorkStatus::success);
   EXPECT_LT(nics.b.nic.counters().rnr_naks_sent, 1000U);
+}
+
+// It is no SEND that finds no receive, however often the peer says that it has to wait.
+TEST_P(EveryWire, flush_outlasts_a_slow_medium_whatever_rnr_retry_says) {
+  for (const std::uint8_t rnr_retry : {std::uint8_t{0}, std::uint8_t{2}}) {
+    FakeRegion medium(1 << 16, Granularity::page);
+    TestOptions options = {.lossless = GetParam(), .persistence = &medium};
+    options.connect.rnr_retry = rnr_retry;
+    TwoNics nics(options);
+    ASSERT_TRUE(nics.a.send(flush_work(nics.b)).ok());
+    nics.run(3'000'000'000);
+    EXPECT_TRUE(nics.a.sent().empty());
+    medium.commit();
+    nics.run(2'000'000);
+    EXPECT_EQ(nics.a.sent().at(0).status, WorkStatus::success);
+  }
 }
 
 TEST_P(EveryWire, flush_fails_when_its_region_goes_meanwhile) {
