@@ -76,6 +76,23 @@ TEST(Responder, acknowledges_a_message_behind_its_answer_where_packets_leave_tog
   EXPECT_EQ(answers_to_a_message(false, true), (std::vector{acknowledge, send_only}));
 }
 
+// An acknowledgement that found no room has nothing to gain by one more turn, and another.
+TEST(Responder, lets_time_go_on_while_an_acknowledgement_waits_for_room) {
+  TwoNics nics({.gathers = true});
+  const Sge piece = nics.a.piece(0, 8);
+  ASSERT_TRUE(nics.b.receive(1, {nics.b.piece(64, 64)}).ok());
+  nics.b.wire.set_credits(0);
+  ASSERT_TRUE(nics.a.send({.opcode = Opcode::send, .pieces = std::span(&piece, 1)}).ok());
+  for (int i = 0; i < 100 && nics.loop.now_ns() == 0; ++i) {
+    nics.loop.step();
+  }
+  ASSERT_NE(nics.loop.now_ns(), 0U) << "nothing happens before the sender's timeout";
+  EXPECT_EQ(nics.b.received().size(), 1U);
+  nics.b.wire.set_credits(1);
+  nics.run();
+  EXPECT_EQ(nics.a.sent().at(0).status, WorkStatus::success);
+}
+
 TEST(Responder, waits_for_an_answer_no_longer_than_a_turn) {
   EXPECT_EQ(answers_to_a_message(true, false), std::vector{PacketOpcode::acknowledge});
 }
