@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "fabric/nic/wire/roce/path_mtu.h"
 
@@ -157,6 +158,11 @@ RoceNet::Peer* RoceNet::find(LinkId link) {
 }
 
 Status RoceNet::send_control(LinkId link, ConstBytes bytes) {
+  if (bytes.size() > ring_limits::control_bytes) {
+    return Status(
+        Code::invalid_argument,
+        "a control message has at most " + std::to_string(ring_limits::control_bytes) + " bytes");
+  }
   Peer* peer = find(link);
   return peer == nullptr ? Status(Code::closed, "the link is down") : peer->stream.send(bytes);
 }
