@@ -46,7 +46,9 @@ struct DeviceAttributes {
   std::string name;  // "soft-ring"
   std::string wire;  // "ring", "mapped", "sim", "roce", or the verbs device
   Gid gid{};
-  std::uint32_t path_mtu_bytes = 0;  // at most: that of a connection may be smaller
+  // Of the device by itself. Each connection has the MTU of its link, which may be smaller or
+  // larger.
+  std::uint32_t path_mtu_bytes = 0;
   std::uint32_t max_message_bytes = 0;
   std::uint32_t max_queue_pairs = 0;
   std::uint32_t max_work_requests = 0;  // per queue

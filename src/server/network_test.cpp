@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "fabric/nic/wire/roce/control_stream.h"
+#include "fabric/nic/wire/roce/net_message.h"
 #include "runtime/poll_loop.h"
+#include "runtime/when_all.h"
 #include "server/store_host.h"
 #include "server/store_link.h"
 
@@ -28,11 +31,14 @@ class StoreOnNetwork : public testing::TestWithParam<const char*> {
     host_ = std::move(host).value();
   }
   Result<std::unique_ptr<StoreLink>> join(const std::string& token) {
+    return loop_.block_on(StoreLink::connect(loop_, "", link_options(token)));
+  }
+  StoreLinkOptions link_options(const std::string& token) const {
     StoreLinkOptions options;
     options.network = host_->network_endpoint();
     options.token = token;
     options.client.buffer_bytes = 4 << 20;
-    return loop_.block_on(StoreLink::connect(loop_, "", options));
+    return options;
   }
   Status put_text(StoreLink& link, const std::string& key, const std::string& value) {
     return loop_.block_on(link.store().put(as_bytes(key), as_bytes(value)));
@@ -118,6 +124,81 @@ TEST_P(StoreOnNetwork, clients_find_out_that_the_store_is_gone) {
   ASSERT_TRUE(link.ok());
   host_.reset();
   EXPECT_EQ(put_text(**link, "key", "value").code(), Code::closed);
+}
+
+using fabric::nic::NetKind;
+
+// A peer that is played by hand, up to where the store says that it is ready.
+class HalfIntroduced {
+ public:
+  HalfIntroduced(const StoreHost& host, std::uint8_t id)
+      : stream_(std::move(fabric::nic::connect_stream(*host.network_endpoint())).value()) {
+    const auto udp_port = static_cast<std::uint16_t>(9 + id);
+    say({.kind = NetKind::reply, .mtu_bytes = 1024, .udp_port = udp_port, .gid = {7, id}});
+  }
+  void settle() { say({.kind = NetKind::settled, .mtu_bytes = 1024}); }
+  // Whether it was the last thing that the store said.
+  bool has_heard(NetKind kind) {
+    ConstBytes bytes;
+    while (stream_.receive(bytes) == fabric::nic::ControlStream::Got::message) {
+      const Result<fabric::nic::NetMessage> message = fabric::nic::decode_net_message(bytes);
+      last_ = message.ok() ? *message : fabric::nic::NetMessage{};
+    }
+    return last_.kind == kind;
+  }
+  Code reason() const { return last_.reason.code(); }
+
+ private:
+  void say(const fabric::nic::NetMessage& message) {
+    EXPECT_TRUE(stream_.send(encode(message)).ok());
+  }
+
+  fabric::nic::ControlStream stream_;
+  fabric::nic::NetMessage last_;
+};
+
+// The daemon waits until nobody is there.
+TEST_P(StoreOnNetwork, who_is_half_introduced_when_the_doors_close_gets_no_link) {
+  open_store();
+  HalfIntroduced peer(*host_, 1);
+  ASSERT_TRUE(some_day([&] { return peer.has_heard(NetKind::ready); }));
+  host_->close_doors();
+  peer.settle();
+  EXPECT_TRUE(some_day([&] { return peer.has_heard(NetKind::refusal); }));
+  EXPECT_EQ(peer.reason(), Code::closed);
+  EXPECT_EQ(host_->links(), 0u);
+  EXPECT_EQ(host_->links_total(), 0u);
+}
+
+TEST_P(StoreOnNetwork, those_who_come_at_once_take_no_more_places_than_there_are) {
+  options_.server.most_clients = 3;  // one is the store's own user's
+  open_store();
+  std::vector<HalfIntroduced> peers;
+  for (std::uint8_t id = 0; id < 3; ++id) {
+    peers.emplace_back(*host_, id);
+  }
+  for (HalfIntroduced& peer : peers) {
+    ASSERT_TRUE(some_day([&] { return peer.has_heard(NetKind::ready); }));
+  }
+  for (HalfIntroduced& peer : peers) {
+    peer.settle();
+  }
+  EXPECT_TRUE(some_day([&] { return host_->refusals_total() == 1; }));
+  EXPECT_EQ(host_->links(), 2u);
+  EXPECT_EQ(host_->links_total(), 2u);
+}
+
+TEST_P(StoreOnNetwork, of_two_that_come_at_once_the_one_without_a_place_hears_why) {
+  options_.server.most_clients = 2;
+  open_store();
+  std::vector<Task<Result<std::unique_ptr<StoreLink>>>> both;
+  for (int i = 0; i < 2; ++i) {
+    both.push_back(StoreLink::connect(loop_, "", link_options(write_token)));
+  }
+  const auto outcomes = loop_.block_on(when_all(std::move(both)));
+  ASSERT_NE(outcomes[0].ok(), outcomes[1].ok());
+  const Status& refused = outcomes[outcomes[0].ok() ? 1 : 0].status();
+  EXPECT_EQ(refused.code(), Code::no_space) << refused.message();
 }
 
 // A store at its socket and on the network at once.

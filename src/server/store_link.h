@@ -92,6 +92,7 @@ class StoreLink final : private fabric::nic::LinkOwner {
   void answered(Result<SessionMessage> result);
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   void link_down(fabric::nic::LinkId link) override;
+  void refused(const Status& reason) override { answered(reason); }
 
   Task<Result<Facts>> facts(SessionKind kind);
 

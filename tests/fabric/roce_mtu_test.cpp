@@ -32,6 +32,8 @@ const UnevenCase uneven_cases[] = {
     {"route_of_the_connector", {.route_mtu = 900}, 512},
     {"router", {.router_mtu = 900}, 512},
     {"router_between_large", {.near_mtu = 9000, .far_mtu = 9000, .router_mtu = 1500}, 1024},
+    // A WRITE of 4096 bytes makes an IP packet of 4156.
+    {"router_just_too_small", {.near_mtu = 9000, .far_mtu = 9000, .router_mtu = 4155}, 2048},
 };
 
 class RoceMtu : public testing::TestWithParam<UnevenCase> {

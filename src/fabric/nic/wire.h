@@ -63,7 +63,7 @@ class Wire {
   // Who this side is.
   virtual Gid gid() const = 0;
   // The most payload bytes of one packet; headers come on top (at most max_header_bytes). A link
-  // may have less.
+  // may have less. Of two wires, what fits either: a link may have more then.
   virtual std::uint32_t mtu_bytes() const = 0;
   // Every packet arrives, once and in order, as long as the link is up: no retransmission timer is
   // needed, only link_down.

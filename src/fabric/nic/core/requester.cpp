@@ -31,7 +31,7 @@ void Requester::start(PacketSequence first) {
   reads_ = unasked_ = 0;
   window_.start(connection_.traits.window_packets);
   retries_ = rnr_retries_ = 0;
-  went_back_ = peer_gone_ = failed_ = held_ = heard_ = false;
+  went_back_ = waits_for_flush_ = peer_gone_ = failed_ = held_ = heard_ = false;
   running_ = true;
 }
 
@@ -76,6 +76,10 @@ void Requester::progressed(PacketSequence oldest) {
   }
   retries_ = rnr_retries_ = 0;
   went_back_ = false;
+  if (waits_for_flush_) [[unlikely]] {
+    waits_for_flush_ = false;
+    pause_.disarm();
+  }
   if (!connection_.traits.lossless) {
     deadline_ns_ = engine_.now_ns() + connection_.options.timeout_ns;
   }
@@ -119,6 +123,8 @@ void Requester::handle_acknowledge(const Packet& packet) {
     lost_something_once();
   } else if (positive) {
     return;
+  } else if (kind == syndrome_rnr && queue_.front().opcode == Opcode::flush) {
+    wait_for_medium(packet.syndrome & code_mask);
   } else if (kind == syndrome_rnr) {
     wait_for_receive(packet.syndrome & code_mask);
   } else if (packet.syndrome == syndrome_nak_sequence) {
@@ -138,6 +144,19 @@ void Requester::wait_for_receive(std::uint8_t code) {
     return;
   }
   ++rnr_retries_;
+  waits_for_flush_ = false;
+  pause(code);
+}
+
+// A FLUSH needs no receive: the peer's medium is at it, and the peer knows itself when to give up.
+void Requester::wait_for_medium(std::uint8_t code) {
+  if (!pause_.armed()) {
+    waits_for_flush_ = true;
+    pause(code);
+  }
+}
+
+void Requester::pause(std::uint8_t code) {
   retries_ = 0;  // the peer is there
   go_back();
   const std::uint64_t until_ns = engine_.now_ns() + rnr_delay_ns(code);

@@ -145,6 +145,8 @@ class Requester {
   void complete_front(std::uint32_t size_bytes);
   void fail_front(WorkStatus status);
   void wait_for_receive(std::uint8_t code);
+  void wait_for_medium(std::uint8_t code);
+  void pause(std::uint8_t code);
   bool take_read(const SendEntry& entry, const Packet& packet, ConstBytes payload);
   bool take_value(const SendEntry& entry, const Packet& packet);
 
@@ -174,7 +176,8 @@ class Requester {
 
   std::uint8_t retries_ = 0;
   std::uint8_t rnr_retries_ = 0;
-  bool went_back_ = false;  // since the last progress
+  bool went_back_ = false;        // since the last progress
+  bool waits_for_flush_ = false;  // why it paused: the answer ends that
   bool running_ = false;
   bool peer_gone_ = false;
   bool failed_ = false;
@@ -183,7 +186,7 @@ class Requester {
   bool heard_ = false;              // from the peer, since the last look
   PacketSequence oldest_seen_ = 0;  // at the last look
   Timeout timeout_;
-  Pause pause_;  // armed while the peer has no receive
+  Pause pause_;  // armed while the peer has no receive, or its medium is at a FLUSH
   Parts parts_;
 };
 

@@ -165,7 +165,7 @@ class Responder {
   RemoteKey write_key_ = 0;
 
   Owed owed_ = Owed::nothing;
-  bool delivered_ = false;    // a message, since something was last acknowledged
+  bool delivered_ = false;    // a message, since it was last tried to acknowledge something
   std::uint8_t reason_ = 0;   // of the failure, as a syndrome
   bool asked_again_ = false;  // a NAK for expected_ went out, or is owed
   bool failed_ = false;

@@ -422,6 +422,7 @@ bool Responder::send_owed() {
   } else if (owed_ == Owed::reason) {
     syndrome = reason_;
   }
+  delivered_ = false;  // it has waited for company: without room, it waits for room alone
   const PacketSequence before = psn_add(expected_, sequence_mask);
   if (!send_syndrome(owed_ == Owed::acknowledge ? before : expected_, syndrome)) {
     return true;
@@ -429,7 +430,6 @@ bool Responder::send_owed() {
   engine_.counters.naks_sent += owed_ == Owed::sequence || owed_ == Owed::reason ? 1 : 0;
   engine_.counters.rnr_naks_sent += owed_ == Owed::receive ? 1 : 0;
   owed_ = Owed::nothing;
-  delivered_ = false;
   return false;
 }
 

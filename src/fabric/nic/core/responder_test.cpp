@@ -76,6 +76,23 @@ TEST(Responder, acknowledges_a_message_behind_its_answer_where_packets_leave_tog
   EXPECT_EQ(answers_to_a_message(false, true), (std::vector{acknowledge, send_only}));
 }
 
+// An acknowledgement that found no room has nothing to gain by one more turn, and another.
+TEST(Responder, lets_time_go_on_while_an_acknowledgement_waits_for_room) {
+  TwoNics nics({.gathers = true});
+  const Sge piece = nics.a.piece(0, 8);
+  ASSERT_TRUE(nics.b.receive(1, {nics.b.piece(64, 64)}).ok());
+  nics.b.wire.set_credits(0);
+  ASSERT_TRUE(nics.a.send({.opcode = Opcode::send, .pieces = std::span(&piece, 1)}).ok());
+  for (int i = 0; i < 100 && nics.loop.now_ns() == 0; ++i) {
+    nics.loop.step();
+  }
+  ASSERT_NE(nics.loop.now_ns(), 0U) << "nothing happens before the sender's timeout";
+  EXPECT_EQ(nics.b.received().size(), 1U);
+  nics.b.wire.set_credits(1);
+  nics.run();
+  EXPECT_EQ(nics.a.sent().at(0).status, WorkStatus::success);
+}
+
 TEST(Responder, waits_for_an_answer_no_longer_than_a_turn) {
   EXPECT_EQ(answers_to_a_message(true, false), std::vector{PacketOpcode::acknowledge});
 }
@@ -334,7 +351,7 @@ TEST_P(EveryWire, flush_on_page_media_waits_for_the_commit_and_all_behind_it_wai
   EXPECT_EQ(nics.b.word(128), 0U);
   EXPECT_EQ(nics.b.word(256), 0U);
   medium.commit();
-  nics.run(2 * limits::persistence_pause_ns);
+  nics.run(2'000'000);
   sent = nics.a.sent();
   ASSERT_EQ(sent.size(), 3U);
   EXPECT_EQ(sent[0].id, 50U);
@@ -359,6 +376,22 @@ TEST_P(EveryWire, flush_outlasts_the_timeout_on_a_slow_medium) {
   EXPECT_EQ(sent[0].status, WorkStatus::success);
   EXPECT_EQ(sent[1].status, WorkStatus::success);
   EXPECT_LT(nics.b.nic.counters().rnr_naks_sent, 1000U);
+}
+
+// It is no SEND that finds no receive, however often the peer says that it has to wait.
+TEST_P(EveryWire, flush_outlasts_a_slow_medium_whatever_rnr_retry_says) {
+  for (const std::uint8_t rnr_retry : {std::uint8_t{0}, std::uint8_t{2}}) {
+    FakeRegion medium(1 << 16, Granularity::page);
+    TestOptions options = {.lossless = GetParam(), .persistence = &medium};
+    options.connect.rnr_retry = rnr_retry;
+    TwoNics nics(options);
+    ASSERT_TRUE(nics.a.send(flush_work(nics.b)).ok());
+    nics.run(3'000'000'000);
+    EXPECT_TRUE(nics.a.sent().empty());
+    medium.commit();
+    nics.run(2'000'000);
+    EXPECT_EQ(nics.a.sent().at(0).status, WorkStatus::success);
+  }
 }
 
 TEST_P(EveryWire, flush_fails_when_its_region_goes_meanwhile) {

@@ -44,14 +44,16 @@ namespace remora::fabric::nic {
 class LinkOwner {
  public:
   virtual ~LinkOwner() = default;
-  // Whether a peer that has connected to the listener is welcome; it is told the reason if not.
+  // Whether a peer that has connected to the listener is welcome; it is told the reason if not. May
+  // be asked more than once before its link is up.
   virtual Status admit(const HostPeer&) { return {}; }
   virtual void link_up(LinkId, const HostPeer&) {}
   // After the NIC was told. The id is never used again.
   virtual void link_down(LinkId) {}
   // A control message; its bytes are there until this returns, and may be anything.
   virtual void control(LinkId, ConstBytes) {}
-  // A process came to the listener and got no link.
+  // A process came to the listener and got no link. Of a connector: the listener has refused, after
+  // all, the link that it had; link_down follows.
   virtual void refused(const Status&) {}
 };
 

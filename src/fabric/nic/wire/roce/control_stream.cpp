@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "fabric/nic/wire/roce/net_message.h"
 
@@ -47,7 +48,8 @@ Status ControlStream::send(ConstBytes message) {
     return Status(Code::closed, "the peer is gone");
   }
   if (message.empty() || message.size() > net_format::message_bytes_max) {
-    return Status(Code::invalid_argument, "a control message has 1 to 4096 bytes");
+    return Status(Code::invalid_argument,
+                  "a message has 1 to " + std::to_string(net_format::message_bytes_max) + " bytes");
   }
   if (out_.size() + net_format::head_bytes + message.size() > unread_bytes_max) {
     return Status(Code::no_space, "the peer leaves its messages unread");

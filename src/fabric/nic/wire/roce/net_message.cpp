@@ -5,7 +5,6 @@
 
 #include "base/crc32c.h"
 #include "base/printable.h"
-#include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
 namespace {

@@ -7,9 +7,9 @@
 //   ready         ->                  you are let in; the MTU that is left
 //                 <-   settled        the MTU of the link; control messages may follow
 //
-// The first two are padded: when they have arrived, packets of that size have found their way, or
-// routers have told the system what size does. So the listener knows its way when it is replied to,
-// and the connector its own when it hears `ready`.
+// The first two are padded: when they have arrived, packets as large as any that a link may carry
+// have found their way, or routers have told the system what size does. So the listener knows its
+// way when it is replied to, and the connector its own when it hears `ready`.
 //
 // In place of any of them either side may say a refusal, with the reason, and hang up. All of it
 // comes from outside and may be anything.
@@ -23,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/nic/wire/roce/roce_limits.h"
 #include "fabric/types.h"
 
 namespace remora::fabric::nic {
@@ -40,7 +41,7 @@ struct NetMessage {
 namespace net_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'R', 'O', 'C', 'E'};
-inline constexpr std::uint16_t version = 2;
+inline constexpr std::uint16_t version = 3;
 inline constexpr std::size_t text_bytes = 152;
 
 struct Message {
@@ -59,9 +60,13 @@ static_assert(sizeof(Message) == 192 && offsetof(Message, version) == 8 &&
 
 // Before every message: its size.
 inline constexpr std::size_t head_bytes = 4;
-inline constexpr std::size_t message_bytes_max = 4096;
-// Of a greeting and a reply, zeros behind the message included.
-inline constexpr std::size_t padded_bytes = message_bytes_max;
+// Of a greeting and a reply, zeros behind the message included: with the least that IP and TCP put
+// before it, the IP packet of the largest MTU.
+inline constexpr std::size_t least_ip_and_tcp_bytes = 20 + 20;
+inline constexpr std::size_t padded_bytes =
+    roce_limits::mtu_bytes_max + roce_limits::around_bytes - least_ip_and_tcp_bytes - head_bytes;
+static_assert(padded_bytes == 4168);
+inline constexpr std::size_t message_bytes_max = padded_bytes;
 
 }  // namespace net_format
 

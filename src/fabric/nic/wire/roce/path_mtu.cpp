@@ -13,16 +13,12 @@
 #include <cstring>
 #include <string>
 
-#include "fabric/nic/wire.h"
 #include "fabric/nic/wire/ring/descriptor.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
 namespace {
-
-constexpr std::uint32_t ip_and_udp = 40 + 8;
-constexpr std::uint32_t around = ip_and_udp + max_header_bytes + roce_limits::icrc_bytes;
 
 constexpr std::size_t v4_begin = 12;
 
@@ -73,7 +69,7 @@ bool is_roce_mtu(std::uint32_t bytes) {
 std::uint32_t roce_mtu(std::uint32_t ip_mtu_bytes) {
   for (std::uint32_t mtu = roce_limits::mtu_bytes_max; mtu >= roce_limits::mtu_bytes_min;
        mtu /= 2) {
-    if (ip_mtu_bytes >= mtu + around) {
+    if (ip_mtu_bytes >= mtu + roce_limits::around_bytes) {
       return mtu;
     }
   }
@@ -120,7 +116,7 @@ Result<std::uint32_t> path_mtu_of(int socket) {
     return Status(Code::unsupported,
                   fmt::format("the way between the two machines carries packets of at most {} "
                               "bytes, and RoCE needs {}; look at the MTU of interfaces and routes",
-                              bytes, roce_limits::mtu_bytes_min + around));
+                              bytes, roce_limits::mtu_bytes_min + roce_limits::around_bytes));
   }
   return roce_mtu(bytes);
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fabric/nic/wire.h"
+
 namespace remora::fabric::nic::roce_limits {
 
 // Where RoCEv2 is spoken.
@@ -13,6 +15,9 @@ inline constexpr std::uint16_t udp_port = 4791;
 inline constexpr std::uint32_t mtu_bytes_min = 256;
 inline constexpr std::uint32_t mtu_bytes_max = 4096;
 inline constexpr std::size_t icrc_bytes = 4;
+// What an IP packet has around such a payload, at most: the headers of IPv6 and UDP, those of RoCE,
+// and the checksum.
+inline constexpr std::uint32_t around_bytes = 40 + 8 + max_header_bytes + icrc_bytes;
 
 // Links of one wire; slots of the table take 10 bits of a LinkId, the generation the rest.
 inline constexpr std::uint32_t slot_bits = 10;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "fabric/nic/wire/roce/path_mtu.h"
 
@@ -157,6 +158,11 @@ RoceNet::Peer* RoceNet::find(LinkId link) {
 }
 
 Status RoceNet::send_control(LinkId link, ConstBytes bytes) {
+  if (bytes.size() > ring_limits::control_bytes) {
+    return Status(
+        Code::invalid_argument,
+        "a control message has at most " + std::to_string(ring_limits::control_bytes) + " bytes");
+  }
   Peer* peer = find(link);
   return peer == nullptr ? Status(Code::closed, "the link is down") : peer->stream.send(bytes);
 }
@@ -300,11 +306,15 @@ void RoceNet::hear(Peer& peer) {
 }
 
 Status RoceNet::take(Peer& peer, ConstBytes message) {
-  if (peer.settled) {
+  const bool in_doubt = std::exchange(peer.in_doubt, false);
+  if (peer.settled && !in_doubt) {
     owner_.control(peer.link, message);
     return {};
   }
   const Result<NetMessage> parsed = decode_net_message(message);
+  if (in_doubt) {
+    return hear_verdict(peer, message, parsed);
+  }
   if (!parsed.ok()) {
     return parsed.status();
   }
@@ -355,6 +365,8 @@ Status RoceNet::settled(Peer& peer, const NetMessage& message) {
     return Status(Code::invalid_argument, "the peer said something else than the MTU");
   }
   REMORA_TRY(check_no_larger(message.mtu_bytes, peer.mtu_bytes));
+  // Others may have come since it was let in, or the owner lets nobody in any more.
+  REMORA_TRY(owner_.admit(peer.who));
   peer.mtu_bytes = message.mtu_bytes;
   wire_->narrow(peer.link, peer.mtu_bytes);
   peer.settled = true;
@@ -401,8 +413,18 @@ Status RoceNet::welcomed(Peer& peer, const NetMessage& message) {
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
   wire_->narrow(peer.link, peer.mtu_bytes);
   REMORA_TRY(say(peer, NetKind::settled));
-  peer.settled = true;
+  peer.settled = peer.in_doubt = true;
   std::exchange(outcome_, nullptr)->set(Status());
+  return {};
+}
+
+// What the listener says then: a refusal, if it has changed its mind, or what belongs to the owner.
+Status RoceNet::hear_verdict(Peer& peer, ConstBytes message, const Result<NetMessage>& parsed) {
+  if (parsed.ok() && parsed->kind == NetKind::refusal) {
+    owner_.refused(parsed->reason);
+    return parsed->reason;
+  }
+  owner_.control(peer.link, message);
   return {};
 }
 

@@ -12,8 +12,9 @@
 // may translate them.
 //
 // Trust. A peer is known by nothing but what it says; its user is no_user. The owner's admit may
-// turn it away, and what it says later may carry a token. Neither TCP nor UDP is encrypted here:
-// whoever is on the way sees tokens and values, so the network must be a trusted one, or a tunnel.
+// turn it away, when it introduces itself and when its link comes up: meanwhile others may have
+// come. What it says later may carry a token. Neither TCP nor UDP is encrypted here: whoever is on
+// the way sees tokens and values, so the network must be a trusted one, or a tunnel.
 //
 // One thread, the loop's. Nothing blocks but the first part of `connect`, for some seconds at most.
 #pragma once
@@ -82,6 +83,7 @@ class RoceNet final : public Poller {
     HostPeer who = {};
     std::uint32_t mtu_bytes = 0;  // that was said last
     bool settled = false;         // control messages follow
+    bool in_doubt = false;        // of a connector: the first of them may be a refusal
     bool ended = false;
   };
 
@@ -107,6 +109,7 @@ class RoceNet final : public Poller {
   Status settled(Peer& peer, const NetMessage& message);
   Status greeted(Peer& peer, const NetMessage& message);
   Status welcomed(Peer& peer, const NetMessage& message);
+  Status hear_verdict(Peer& peer, ConstBytes message, const Result<NetMessage>& parsed);
   Status say(Peer& peer, NetKind kind);
   void refuse(Peer& peer, const Status& reason);
   void end(Peer& peer);

@@ -16,18 +16,23 @@ namespace {
 struct NetOwner final : LinkOwner {
   Status admit(const HostPeer& peer) override {
     EXPECT_EQ(peer.identity.uid, no_user);
-    return verdict;
+    return welcomes_first-- > 0 ? Status() : verdict;
   }
   void link_up(LinkId link, const HostPeer&) override { up.push_back(link); }
   void link_down(LinkId link) override { down.push_back(link); }
   void control(LinkId, ConstBytes bytes) override { said.emplace_back(as_text(bytes)); }
-  void refused(const Status&) override { ++refusals; }
+  void refused(const Status& reason) override {
+    ++refusals;
+    last_reason = std::string(reason.message());
+  }
 
   Status verdict;
+  int welcomes_first = 0;  // whatever the verdict
   std::vector<LinkId> up;
   std::vector<LinkId> down;
   std::vector<std::string> said;
   int refusals = 0;
+  std::string last_reason;
 };
 
 // In place of a NIC: the wire is polled.
@@ -132,6 +137,19 @@ TEST_F(RoceNetTest, who_is_not_admitted_hears_why) {
   EXPECT_EQ(near.status().message(), "not today");
   EXPECT_EQ(far_owner.refusals, 1);
   EXPECT_TRUE(far_owner.up.empty());
+}
+
+TEST_F(RoceNetTest, who_is_not_admitted_any_more_when_it_settles_hears_why) {
+  far_owner.welcomes_first = 1;
+  far_owner.verdict = Status(Code::no_space, "others were faster");
+  auto near = loop.block_on(RoceNet::connect(loop, near_owner, far->wire().local()));
+  ASSERT_TRUE(near.ok()) << near.status().message();
+  ASSERT_TRUE(run_until([&] { return near_owner.down.size() == 1; }));
+  EXPECT_EQ(near_owner.last_reason, "others were faster");
+  EXPECT_TRUE(near_owner.said.empty()) << "a refusal is no control message";
+  EXPECT_EQ(far_owner.refusals, 1);
+  EXPECT_TRUE(run_until([&] { return far->wire().links() == 0; }));
+  EXPECT_TRUE(far_owner.up.empty() && far_owner.down.empty()) << "it never had a link";
 }
 
 TEST_F(RoceNetTest, nonsense_is_hung_up_on) {
