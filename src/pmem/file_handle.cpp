@@ -135,10 +135,7 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
   }
   // Who had the lock before may have removed the file: a pool without a name would serve, and be
   // gone with its server.
-  if (fstat(descriptor, &facts) != 0) {
-    return os_failure("cannot look at " + path, errno);
-  }
-  if (facts.st_nlink == 0) {
+  if (!leads_to(path, descriptor)) {
     return Status(Code::in_use, path + " is being removed; try again");
   }
   if (is_mapped_elsewhere(descriptor)) {
@@ -160,6 +157,13 @@ Status FileHandle::mark_mapped(int descriptor) {
   struct flock mark = mapped_mark(F_RDLCK);
   return fcntl(descriptor, F_OFD_SETLK, &mark) == 0 ? Status()
                                                     : os_failure("cannot mark a mapping", errno);
+}
+
+bool leads_to(const std::string& path, int descriptor) {
+  struct stat named = {};
+  struct stat opened = {};
+  return stat(path.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 Result<FileHandle> FileHandle::create(const std::string& path, std::uint64_t size_bytes) {

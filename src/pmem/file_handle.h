@@ -9,6 +9,9 @@
 
 namespace remora {
 
+// Whether who opens the path now gets the file that this descriptor is of.
+bool leads_to(const std::string& path, int descriptor);
+
 class FileHandle {
  public:
   // Opens an existing regular file, or a device DAX (persistent memory without a file system), and
