@@ -201,6 +201,9 @@ Place EfactoryClient::newest(const Window::Candidate& candidate, Reads reads) co
 Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads, Pure& outcome,
                                        std::size_t& size) {
   const Tag tag = layout_.geometry.tag(key);
+  // Of the table that is READ first, whatever comes meanwhile.
+  const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
+                                    layout_.index.key};
   std::optional<Window> window;
   {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers_->take(window_bytes);
@@ -212,6 +215,11 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads,
     if (completion.status != WorkStatus::success) {
       co_return broken(completion);
     }
+    window.emplace(buffer.bytes());
+  }
+  if (window->full() && window->find(tag, layout_.pool_bytes).empty()) {
+    const Buffer buffer = co_await buffers_->take(window_bytes);
+    REMORA_CO_TRY(co_await read(buffer, window_bytes, spill));
     window.emplace(buffer.bytes());
   }
   const Faults& planted = host_.faults();

@@ -33,6 +33,20 @@ TEST_F(EfactoryTest, reads_by_itself_what_is_durable) {
   EXPECT_FALSE(server_->busy());
 }
 
+// Of so many keys to so many windows, about ten find theirs full.
+TEST_F(EfactoryTest, reads_by_itself_what_found_its_window_full) {
+  constexpr int keys = 6000;
+  start(16 << 20, {.create = true, .expected_keys = keys});
+  for (int i = 0; i < keys; ++i) {
+    ASSERT_TRUE(put("key-" + std::to_string(i), std::to_string(i)).ok());
+  }
+  settle();
+  for (int i = 0; i < keys; ++i) {
+    ASSERT_EQ(get("key-" + std::to_string(i)), std::to_string(i));
+  }
+  EXPECT_EQ(static_cast<efactory::EfactoryClient&>(*client_).pure_gets(), std::uint64_t{keys});
+}
+
 TEST_F(EfactoryTest, asks_always_without_hybrid_reads) {
   engine_ = &efactory::engine_without_hybrid_reads();
   start(4 << 20, {.create = true});

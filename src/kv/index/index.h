@@ -4,8 +4,10 @@
 // Two keys may share a tag. So a lookup asks the caller, of every entry with the tag, whether it is
 // the key's: `is_mine(const IndexSlot&) -> bool`, which compares the key in the object.
 //
-// A key that finds its window full goes to a small list that only the server reads; peers miss it
-// and ask the server. crowded() then says that it is time to grow, which the engine does in steps:
+// A key that finds its window full goes to a spill window, where peers look for it too; one that
+// finds that full as well, to memory of the server's own: peers miss it and ask. A list of all that
+// overflowed tells the server which they are. When they are many, or the table is full enough,
+// crowded() says that it is time to grow, which the engine does in steps:
 // begin_growth() with memory for twice the windows, grow() until it is finished, end_growth().
 // Meanwhile every change is made in both tables; peers go on with the old one, and are told of the
 // new when it has replaced the old. The old memory is theirs until the engine knows that none of
@@ -64,7 +66,7 @@ class Index {
   // Slots that were handed out while this was the same number are still good.
   std::uint64_t generation() const { return generation_; }
 
-  // Entries with a tag, and those of them that are in the server's own list.
+  // Entries with a tag, and those of them that found their window full.
   std::uint64_t size() const { return table_.size(); }
   std::uint64_t overflowed() const { return table_.overflowed(); }
 

@@ -1,15 +1,20 @@
-// The hash table as peers READ it: windows of 8 entries, 256 bytes each. A key is in its window or
-// it is not in the table; one READ tells. All words are written by the server alone, each with one
-// atomic store; words of one entry that are READ together need not belong together.
+// The hash table as peers READ it: windows of 8 entries, 256 bytes each, and behind them a few
+// spill windows for keys that found theirs full. One READ tells whether a key is in its window; of
+// a full window, a second one tells whether it has spilled. All words are written by the server
+// alone, each with one atomic store; words of one entry that are READ together need not belong
+// together.
 //
 // What a reader may conclude:
 //  - An entry with the key's tag and a place: the key, if the object there says so (READ it and
 //    compare). An object with another key, or none, means that the entry changed meanwhile, or that
 //    two keys share a tag.
-//  - No such entry: the key is not in the table, and yet may be in the store (the server keeps a
-//    few keys that did not fit). Who must know asks the server.
+//  - No such entry in a full window: the key may have spilled (READ there).
+//  - None there either, or in a window with free entries: the key may yet be in the store, if it
+//    changes just now, if its spill window was full too, or if its own has room again since. Who
+//    must know asks the server.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -49,15 +54,21 @@ struct IndexGeometry {
     const std::uint64_t hash = hash64(key, seed);
     return hash == 0 ? 1 : hash;
   }
+  // One for 32 windows: many times what overflows of a table that is not crowded.
+  std::uint64_t spill_windows() const { return std::max<std::uint64_t>(1, windows / 32); }
   // By the high bits: windows in order are tags in order, whatever the size of the table.
   std::uint64_t window(Tag tag) const { return tag >> (64 - std::countr_zero(windows)); }
   // Where the window begins, in bytes from the start of the table.
   std::uint64_t window_offset(Tag tag) const { return window(tag) * window_bytes; }
-  std::uint64_t table_bytes() const { return windows * window_bytes; }
+  // Where a key goes that finds its window full. By the low bits: keys of one window part.
+  std::uint64_t spill_offset(Tag tag) const {
+    return (windows + (tag & (spill_windows() - 1))) * window_bytes;
+  }
+  std::uint64_t table_bytes() const { return (windows + spill_windows()) * window_bytes; }
 };
 
 // With so many keys to a window, on the average, one key in 600 finds its window full, and every
-// get of it costs the server a request; with one more it is one in 120.
+// get of it costs one READ more; with one more it is one in 120.
 inline constexpr std::uint64_t keys_per_window = 3;
 
 // The smallest table that holds so many keys.

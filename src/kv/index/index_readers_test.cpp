@@ -41,7 +41,8 @@ TEST(IndexReaders, see_whole_words_and_never_an_older_version) {
       const std::uint64_t key = random.below(key_count);
       racy_copy(copy, test.index.memory().subspan(test.index.geometry().window_offset(tag_of(key)),
                                                   window_bytes));
-      for (const Window::Candidate& found : Window(copy).find(tag_of(key), readers_pool_bytes)) {
+      const Window window(copy);
+      for (const Window::Candidate& found : window.find(tag_of(key), readers_pool_bytes)) {
         const std::uint64_t number = found.current.offset / 64;
         wrong += number % key_count != key || number / key_count < newest[key] || found.doubtful
                      ? 1u
@@ -72,8 +73,9 @@ TEST(IndexReaders, tell_a_reused_entry_by_the_key_of_the_object) {
     alignas(word_bytes) std::array<std::byte, window_bytes> copy;
     do {
       racy_copy(copy, test.index.memory().first(window_bytes));
+      const Window window(copy);
       for (const Tag tag : {Tag{1}, Tag{2}}) {
-        for (const Window::Candidate& found : Window(copy).find(tag, readers_pool_bytes)) {
+        for (const Window::Candidate& found : window.find(tag, readers_pool_bytes)) {
           const std::uint64_t number = found.current.offset / 64;
           impossible += number > 2 || found.doubtful ? 1u : 0u;
         }

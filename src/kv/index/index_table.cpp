@@ -32,7 +32,7 @@ IndexSlot IndexTable::insert(Tag tag, std::size_t mark,
     }
   }
   if (entry == nullptr) {
-    entry = &overflow_.emplace(tag, IndexEntry{})->second;
+    entry = overflow_.emplace(tag, Overflowed{free_spilled(tag)})->second.slot().entry_;
   }
   size_ += IndexSlot(entry).tag() == 0 ? 1u : 0u;
   IndexSlot::store(entry->mark, mark);
@@ -57,11 +57,21 @@ IndexSlot IndexTable::find_twin(IndexSlot slot) const {
     }
   }
   for (auto [at, end] = overflow_.equal_range(tag); at != end; ++at) {
-    if (same(at->second)) {
-      return IndexSlot(&at->second);
+    if (same(*at->second.slot().entry_)) {
+      return at->second.slot();
     }
   }
   return IndexSlot();
+}
+
+IndexEntry* IndexTable::free_spilled(Tag tag) const {
+  auto* const entries = reinterpret_cast<IndexEntry*>(memory_.data() + geometry_.spill_offset(tag));
+  for (IndexEntry& entry : std::span(entries, window_entries)) {
+    if (IndexSlot(&entry).tag() == 0) {
+      return &entry;
+    }
+  }
+  return nullptr;
 }
 
 bool IndexTable::is_overflowed(IndexSlot slot) const {
@@ -76,7 +86,8 @@ void IndexTable::release(IndexSlot slot) {
     return;
   }
   for (auto [at, end] = overflow_.equal_range(slot.tag()); at != end; ++at) {
-    if (&at->second == slot.entry_) {
+    if (at->second.slot() == slot) {
+      IndexSlot::store(slot.entry_->tag, 0);
       overflow_.erase(at);
       return;
     }

@@ -1,5 +1,5 @@
-// IndexTable: one table of the index and the list of keys that did not fit, without growth. Used by
-// Index; see there for the rules.
+// IndexTable: one table of the index and the list of keys that found their window full, without
+// growth. Used by Index; see there for the rules.
 #pragma once
 
 #include <atomic>
@@ -72,20 +72,20 @@ class IndexTable {
 
   // The entry with the tag and the places of one in another table.
   IndexSlot find_twin(IndexSlot slot) const;
-  // Whether the entry is in the list of those that did not fit.
+  // Whether the entry is in the list of those that found their window full.
   bool is_overflowed(IndexSlot slot) const;
 
   std::span<IndexEntry> window(std::uint64_t index) const {
     return entries_.subspan(index * window_entries, window_entries);
   }
-  // visit(IndexSlot) for every entry with a place that did not fit, in windows from `first` to
-  // `last`.
+  // visit(IndexSlot) for every entry with a place that found its window full, of windows from
+  // `first` to `last`.
   template <typename Visit>
   void visit_overflowed(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
     for (auto at = overflow_.lower_bound(first_tag(first));
          at != overflow_.end() && geometry_.window(at->first) <= last; ++at) {
-      if (IndexSlot(&at->second).has_place()) {
-        visit(IndexSlot(&at->second));
+      if (at->second.slot().has_place()) {
+        visit(at->second.slot());
       }
     }
   }
@@ -113,15 +113,24 @@ class IndexTable {
   }
 
  private:
-  using Overflow = std::multimap<Tag, IndexEntry>;
+  // An entry that found its window full: in the spill window or, where that was full too, here.
+  struct Overflowed {
+    IndexEntry* spilled = nullptr;
+    IndexEntry own = {};
 
+    IndexSlot slot() { return IndexSlot(spilled != nullptr ? spilled : &own); }
+  };
+  using Overflow = std::multimap<Tag, Overflowed>;
+
+  // A free entry of the tag's spill window, or null.
+  IndexEntry* free_spilled(Tag tag) const;
   Tag first_tag(std::uint64_t index) const {
     return index << (64 - std::countr_zero(geometry_.windows));
   }
   template <typename IsMine>
   IndexSlot find_overflowed(Tag tag, const IsMine& is_mine) const {
     for (auto [at, end] = overflow_.equal_range(tag); at != end; ++at) {
-      const IndexSlot slot(&at->second);
+      const IndexSlot slot = at->second.slot();
       if (slot.has_place() && is_mine(slot)) {
         return slot;
       }

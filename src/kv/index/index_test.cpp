@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kv/index/index_testing.h"
+#include "kv/index/window.h"
 
 namespace remora::kv {
 namespace {
@@ -85,6 +86,36 @@ TEST(Index, a_full_window_overflows_and_nothing_is_lost) {
   test.index.release(last);
   EXPECT_EQ(test.index.overflowed(), 3u);
   EXPECT_FALSE(test.index.find(12, is_key(12)));
+}
+
+Window spill_window(const TestIndex& test, Tag tag) {
+  return Window(test.index.memory().subspan(test.index.geometry().spill_offset(tag), window_bytes));
+}
+
+TEST(Index, a_key_that_overflows_is_in_its_spill_window_while_there_is_room) {
+  TestIndex test(64);  // with two spill windows, and 1 to 64 in one window
+  ASSERT_EQ(test.index.geometry().spill_windows(), 2u);
+  const std::uint64_t last = 8 + 2 * 8 + 3;
+  for (std::uint64_t number = 1; number <= last; ++number) {
+    test.index.insert(number, 0, place_of(number));
+  }
+  for (std::uint64_t number = 9; number <= last; ++number) {
+    const Window window = spill_window(test, number);
+    ASSERT_EQ(window.find(number, 1 << 20).count(), number <= 24 ? 1u : 0u) << number;
+    EXPECT_TRUE(test.index.find(number, is_key(number)));
+  }
+  // Changes are seen there, and the entry serves another key afterwards.
+  const IndexSlot slot = test.index.find(10, is_key(10));
+  test.index.set_place(slot, 0, place_of(99));
+  const Window changed = spill_window(test, 10);
+  EXPECT_EQ((*changed.find(10, 1 << 20).begin()).current.offset, 99u * 64);
+  test.index.clear(slot);
+  test.index.release(slot);
+  const Window freed = spill_window(test, 10);
+  EXPECT_TRUE(freed.find(10, 1 << 20).empty());
+  test.index.insert(30, 0, place_of(30));
+  const Window taken = spill_window(test, 30);
+  EXPECT_EQ(taken.find(30, 1 << 20).count(), 1u);
 }
 
 TEST(Index, is_crowded_at_three_keys_to_a_window_or_when_many_overflow) {

@@ -41,7 +41,7 @@ inline auto is_key(std::uint64_t number) {
 // A table of `windows` windows with its memory, old and new.
 struct TestIndex {
   explicit TestIndex(std::uint64_t windows = 16, std::uint64_t seed = 7)
-      : memory(std::make_unique<TableMemory>(windows * window_bytes)),
+      : memory(std::make_unique<TableMemory>(IndexGeometry{seed, windows}.table_bytes())),
         index(IndexGeometry{seed, windows}, *memory) {}
 
   Tag tag(std::uint64_t number) const { return index.tag(object_bytes(number)); }

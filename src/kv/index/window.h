@@ -2,7 +2,9 @@
 // The bytes come from a peer and prove nothing; places are checked against the pool's size.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -28,23 +30,55 @@ class Window {
     // The place of that number, whatever the mark says.
     const Place& place(std::size_t which) const { return which == mark ? current : other; }
   };
-  struct Candidates {
-    std::array<Candidate, window_entries> list;
-    std::size_t count = 0;
-    const Candidate* begin() const { return list.data(); }
-    const Candidate* end() const { return list.data() + count; }
+  // The entries with a tag, each decoded when it is come to. Good while the window is.
+  class Candidates {
+   public:
+    class Iterator {
+     public:
+      Iterator(const Candidates& all, unsigned left) : all_(all), left_(left) {}
+      Candidate operator*() const {
+        const auto number = static_cast<std::size_t>(std::countr_zero(left_));
+        return candidate(all_.window_.entries_[number], all_.pool_bytes_);
+      }
+      Iterator& operator++() {
+        left_ &= left_ - 1;
+        return *this;
+      }
+      bool operator!=(const Iterator& other) const { return left_ != other.left_; }
+
+     private:
+      const Candidates& all_;
+      unsigned left_;
+    };
+
+    Iterator begin() const { return {*this, entries_}; }
+    Iterator end() const { return {*this, 0}; }
+    bool empty() const { return entries_ == 0; }
+    std::size_t count() const { return static_cast<std::size_t>(std::popcount(entries_)); }
+
+   private:
+    friend class Window;
+    Candidates(const Window& window, unsigned entries, std::uint64_t pool_bytes)
+        : window_(window), entries_(entries), pool_bytes_(pool_bytes) {}
+
+    const Window& window_;
+    unsigned entries_;  // a bit for each entry
+    std::uint64_t pool_bytes_;
   };
 
-  // The entries with this tag: seldom more than one.
-  Candidates find(Tag tag, std::uint64_t pool_bytes) const {
-    Candidates found;
-    for (const IndexEntry& entry : entries_) {
-      if (entry.tag == tag && tag != 0) {
-        found.list[found.count++] = candidate(entry, pool_bytes);
-      }
-    }
-    return found;
+  // Whether keys of this window may be in its spill window.
+  bool full() const {
+    return std::ranges::all_of(entries_, [](const IndexEntry& entry) { return entry.tag != 0; });
   }
+  // The entries with this tag: seldom more than one.
+  Candidates find(Tag tag, std::uint64_t pool_bytes) const& {
+    unsigned found = 0;
+    for (std::size_t i = 0; i < window_entries; ++i) {
+      found |= (entries_[i].tag == tag ? 1u : 0u) << i;
+    }
+    return {*this, tag != 0 ? found : 0, pool_bytes};
+  }
+  Candidates find(Tag, std::uint64_t) const&& = delete;
 
  private:
   static Candidate candidate(const IndexEntry& entry, std::uint64_t pool_bytes) {

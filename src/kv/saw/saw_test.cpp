@@ -17,6 +17,18 @@ TEST_F(SawTest, reads_by_itself_at_once) {
   EXPECT_EQ(static_cast<SawClient&>(*client_).asked_gets(), 0u);
 }
 
+TEST_F(SawTest, reads_by_itself_what_found_its_window_full) {
+  constexpr int keys = 6000;
+  start(16 << 20, {.create = true, .expected_keys = keys});
+  for (int i = 0; i < keys; ++i) {
+    ASSERT_TRUE(put("key-" + std::to_string(i), std::to_string(i)).ok());
+  }
+  for (int i = 0; i < keys; ++i) {
+    ASSERT_EQ(get("key-" + std::to_string(i)), std::to_string(i));
+  }
+  EXPECT_EQ(static_cast<SawClient&>(*client_).asked_gets(), 0u);
+}
+
 TEST_F(SawTest, asks_where_there_is_no_entry) {
   EXPECT_EQ(get("nothing"), "not_found");
   EXPECT_EQ(static_cast<SawClient&>(*client_).asked_gets(), 1u);
