@@ -12,20 +12,6 @@ constexpr std::uint64_t look_again_ns = 1000;
 
 }  // namespace
 
-Buffer::~Buffer() {
-  if (owner_ != nullptr) {
-    owner_->give_back(offset_, order_);
-  }
-}
-
-Bytes Buffer::bytes() const {
-  return owner_->memory_.subspan(offset_, size_bytes_);
-}
-
-fabric::Sge Buffer::piece(std::size_t offset, std::size_t size_bytes) const {
-  return owner_->region_->piece(offset_ + offset, size_bytes);
-}
-
 Buffers::Buffers(Runtime& runtime, std::size_t size_bytes)
     : runtime_(runtime), storage_(size_bytes + 64) {
   const std::size_t skip = (64 - reinterpret_cast<std::uintptr_t>(storage_.data()) % 64) % 64;
@@ -55,12 +41,7 @@ Result<std::unique_ptr<Buffers>> Buffers::create(Runtime& runtime, fabric::Prote
   return buffers;
 }
 
-unsigned Buffers::order_for(std::size_t size_bytes) {
-  return std::max(smallest_order,
-                  static_cast<unsigned>(std::bit_width(std::max<std::size_t>(size_bytes, 1) - 1)));
-}
-
-bool Buffers::try_take(unsigned order, std::size_t& offset) {
+bool Buffers::split_or_join(unsigned order, std::size_t& offset) {
   if (split(order, offset)) {
     return true;
   }
@@ -89,11 +70,6 @@ bool Buffers::split(unsigned order, std::size_t& offset) {
   return true;
 }
 
-void Buffers::give_back(std::size_t offset, unsigned order) {
-  free_[order].push_back(offset);
-  free_order_[offset >> smallest_order] = static_cast<std::uint8_t>(order);
-}
-
 // From the smallest up: every free piece whose other half is free becomes one with it.
 void Buffers::join_all() {
   for (unsigned order = smallest_order; order + 1 < free_.size(); ++order) {
@@ -117,11 +93,6 @@ void Buffers::join_all() {
 
 // --- Waiting ---
 
-bool BufferWait::await_ready() {
-  REMORA_CHECK(size_bytes_ <= owner_.memory_.size(), "a buffer is larger than all of the memory");
-  return owner_.try_take(Buffers::order_for(size_bytes_), offset_);
-}
-
 void BufferWait::await_suspend(std::coroutine_handle<> flow) {
   suspend(flow);
   owner_.runtime_.arm(*this, owner_.runtime_.after(look_again_ns));
@@ -133,10 +104,6 @@ void BufferWait::expire() {
   } else {
     owner_.runtime_.arm(*this, owner_.runtime_.after(look_again_ns));
   }
-}
-
-Buffer BufferWait::await_resume() {
-  return Buffer(owner_, offset_, Buffers::order_for(size_bytes_), size_bytes_);
 }
 
 }  // namespace remora::kv

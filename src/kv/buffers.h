@@ -6,11 +6,14 @@
 // One thread, the loop's. No allocation after construction.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "fabric/device.h"
 #include "runtime/runtime.h"
 
@@ -31,10 +34,10 @@ class Buffer {
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer();
+  inline ~Buffer();
 
-  Bytes bytes() const;
-  fabric::Sge piece(std::size_t offset, std::size_t size_bytes) const;
+  inline Bytes bytes() const;
+  inline fabric::Sge piece(std::size_t offset, std::size_t size_bytes) const;
 
  private:
   void swap(Buffer& other) {
@@ -56,9 +59,9 @@ class [[nodiscard]] BufferWait final : private Waiter {
  public:
   BufferWait(Buffers& owner, std::size_t size_bytes) : owner_(owner), size_bytes_(size_bytes) {}
 
-  bool await_ready();
+  inline bool await_ready();
   void await_suspend(std::coroutine_handle<> flow);
-  Buffer await_resume();
+  inline Buffer await_resume();
 
  private:
   void expire() override;
@@ -84,10 +87,26 @@ class Buffers {
   friend class Buffer;
   friend class BufferWait;
   Buffers(Runtime& runtime, std::size_t size_bytes);
-  static unsigned order_for(std::size_t size_bytes);
-  bool try_take(unsigned order, std::size_t& offset);
+  static unsigned order_for(std::size_t size_bytes) {
+    return std::max(smallest_order, static_cast<unsigned>(
+                                        std::bit_width(std::max<std::size_t>(size_bytes, 1) - 1)));
+  }
+  // Most find a piece of their size that somebody has given back.
+  bool try_take(unsigned order, std::size_t& offset) {
+    if (order >= free_.size() || free_[order].empty()) [[unlikely]] {
+      return split_or_join(order, offset);
+    }
+    offset = free_[order].back();
+    free_[order].pop_back();
+    free_order_[offset >> smallest_order] = 0;
+    return true;
+  }
+  bool split_or_join(unsigned order, std::size_t& offset);
   bool split(unsigned order, std::size_t& offset);
-  void give_back(std::size_t offset, unsigned order);
+  void give_back(std::size_t offset, unsigned order) {
+    free_[order].push_back(offset);
+    free_order_[offset >> smallest_order] = static_cast<std::uint8_t>(order);
+  }
   void join_all();
 
   Runtime& runtime_;
@@ -98,5 +117,28 @@ class Buffers {
   std::vector<std::uint8_t> free_order_;        // of the free piece that begins here, or 0
   std::vector<std::size_t> joining_;
 };
+
+inline Buffer::~Buffer() {
+  if (owner_ != nullptr) {
+    owner_->give_back(offset_, order_);
+  }
+}
+
+inline Bytes Buffer::bytes() const {
+  return owner_->memory_.subspan(offset_, size_bytes_);
+}
+
+inline fabric::Sge Buffer::piece(std::size_t offset, std::size_t size_bytes) const {
+  return owner_->region_->piece(offset_ + offset, size_bytes);
+}
+
+inline bool BufferWait::await_ready() {
+  REMORA_CHECK(size_bytes_ <= owner_.memory_.size(), "a buffer is larger than all of the memory");
+  return owner_.try_take(Buffers::order_for(size_bytes_), offset_);
+}
+
+inline Buffer BufferWait::await_resume() {
+  return Buffer(owner_, offset_, Buffers::order_for(size_bytes_), size_bytes_);
+}
 
 }  // namespace remora::kv

@@ -23,11 +23,18 @@ class Timer : public ListHook {
   // Whether a loop is going to run it.
   bool armed() const { return queue_ != nullptr || linked(); }
 
-  // The loop forgets it; it can be armed again. Does nothing for one that is not armed.
-  void disarm();
+  // The loop forgets it; it can be armed again. Does nothing for one that is not armed, as most are
+  // when they go.
+  void disarm() {
+    if (armed()) {
+      forget();
+    }
+  }
 
  private:
   friend class TimerQueue;
+
+  void forget();
 
   TimerQueue* queue_ = nullptr;  // where it is due at a time; a list has it if it is due soon
   std::size_t slot_ = 0;

@@ -4,7 +4,7 @@
 
 namespace remora {
 
-void Timer::disarm() {
+void Timer::forget() {
   if (queue_ != nullptr) {
     queue_->remove(*this);
   }
