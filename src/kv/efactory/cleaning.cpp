@@ -142,9 +142,12 @@ Task<Status> EfactoryServer::clean() {
   log.list(DataPool::current, old);
   std::vector<Offset> offsets;
   for (std::size_t i = old.size(); i-- > 0;) {
-    log.collect(old[i], offsets);
     const auto seen = std::find_if(compressed.begin(), compressed.end(),
                                    [&](const Segment& was) { return was.number == old[i].number; });
+    if (seen != compressed.end() && seen->used_bytes == old[i].used_bytes) {
+      continue;  // nothing came after the beginning, and to look for it would be to read it all
+    }
+    log.collect(old[i], offsets);
     for (std::size_t at = offsets.size(); at-- > 0;) {
       if (seen != compressed.end() && offsets[at] < seen->offset + seen->used_bytes) {
         break;
