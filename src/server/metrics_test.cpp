@@ -10,6 +10,7 @@
 
 #include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
+#include "server/patience_testing.h"
 #include "server/store_link.h"
 
 namespace remora::server {
@@ -24,6 +25,7 @@ class MetricsTest : public testing::Test {
     StoreHostOptions options;
     options.socket_path = folder_.file("socket");
     options.pool_bytes = 4 << 20;
+    be_patient(options.server);
     host_ = StoreHost::open(loop_, options).value();
   }
 
@@ -56,6 +58,7 @@ TEST_F(MetricsTest, count_clients_from_the_network_as_such) {
   options.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address("127.0.0.1").value(), 0};
   options.pool_bytes = 4 << 20;
   options.access.tokens = {{"a token that may write", Role::write}};
+  be_patient(options.server);
   const auto host = StoreHost::open(loop_, options).value();
   StoreLinkOptions far;
   far.network = host->network_endpoint();

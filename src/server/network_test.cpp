@@ -9,6 +9,7 @@
 #include "fabric/nic/wire/roce/net_message.h"
 #include "runtime/poll_loop.h"
 #include "runtime/when_all.h"
+#include "server/patience_testing.h"
 #include "server/store_host.h"
 #include "server/store_link.h"
 
@@ -23,6 +24,7 @@ class StoreOnNetwork : public testing::TestWithParam<const char*> {
   void SetUp() override {
     options_.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address(GetParam()).value(), 0};
     options_.pool_bytes = 8 << 20;
+    be_patient(options_.server);
     options_.access.tokens = {{write_token, Role::write}, {read_token, Role::read}};
   }
   void open_store() {
@@ -38,6 +40,7 @@ class StoreOnNetwork : public testing::TestWithParam<const char*> {
     options.network = host_->network_endpoint();
     options.token = token;
     options.client.buffer_bytes = 4 << 20;
+    be_patient(options.client);
     return options;
   }
   Status put_text(StoreLink& link, const std::string& key, const std::string& value) {

@@ -1,4 +1,5 @@
 #include "server/store_host.h"
+#include "server/patience_testing.h"
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,7 @@ class StoreHostTest : public testing::TestWithParam<LocalFabric> {
     options_.socket_path = folder_.file("socket");
     options_.fabric = GetParam();
     options_.pool_bytes = 4 << 20;
+    be_patient(options_.server);
   }
 
   void open() {
@@ -32,6 +34,7 @@ class StoreHostTest : public testing::TestWithParam<LocalFabric> {
   }
   Result<std::unique_ptr<StoreLink>> connect(StoreLinkOptions options = {}) {
     options.fabric = GetParam();
+    be_patient(options.client);
     return loop_.block_on(StoreLink::connect(loop_, options_.socket_path, options));
   }
   std::unique_ptr<StoreLink> connected() {
@@ -51,7 +54,7 @@ class StoreHostTest : public testing::TestWithParam<LocalFabric> {
   // Turns the loop until it is so; gives up in the end.
   template <typename Predicate>
   bool eventually(Predicate predicate) {
-    for (int i = 0; i < 5000 && !predicate(); ++i) {
+    for (int i = 0; i < 60'000 && !predicate(); ++i) {
       (void)loop_.run_for(1'000'000);
     }
     return predicate();
@@ -165,9 +168,15 @@ TEST_P(StoreHostTest, cuts_off_who_talks_nonsense) {
 }
 
 TEST_P(StoreHostTest, cuts_off_who_does_not_join) {
-  options_.join_timeout_ns = 20'000'000;
+  options_.join_timeout_ns = 200'000'000;
   open();
-  std::unique_ptr<StoreLink> link = connected();
+  // Who stands still for so long while it joins is cut off as well.
+  Result<std::unique_ptr<StoreLink>> joined = connect();
+  for (int attempts = 0; attempts < 20 && !joined.ok(); ++attempts) {
+    joined = connect();
+  }
+  ASSERT_TRUE(joined.ok()) << joined.status().message();
+  const std::unique_ptr<StoreLink> link = std::move(joined).value();
   Stranger stranger(loop_, options_.socket_path);
   EXPECT_TRUE(eventually([&] { return stranger.down; }));
   EXPECT_TRUE(put(*link, "key", "value").ok());

@@ -6,6 +6,7 @@
 
 #include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
+#include "server/patience_testing.h"
 #include "server/store_host.h"
 #include "server/store_link.h"
 
@@ -29,6 +30,12 @@ class StoreThreadsTest : public testing::TestWithParam<Media> {
     options.pool_path = GetParam() == Media::file ? folder.file("pool") : "";
     options.pool_bytes = pool_bytes;
     options.threads = 2;
+    be_patient(options.server);
+    return options;
+  }
+  static StoreLinkOptions patient_link() {
+    StoreLinkOptions options;
+    be_patient(options.client);
     return options;
   }
 };
@@ -48,7 +55,7 @@ TEST_P(StoreThreadsTest, a_worker_verifies_while_the_log_is_cleaned) {
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop, options);
   ASSERT_TRUE(host.ok()) << host.status().message();
   Result<std::unique_ptr<StoreLink>> link =
-      loop.block_on(StoreLink::connect(loop, options.socket_path, {}));
+      loop.block_on(StoreLink::connect(loop, options.socket_path, patient_link()));
   ASSERT_TRUE(link.ok()) << link.status().message();
 
   const auto key_of = [](int key) { return "key " + std::to_string(key); };
@@ -72,7 +79,7 @@ TEST_P(StoreThreadsTest, a_worker_verifies_while_the_log_is_cleaned) {
       ASSERT_EQ(found.substr(0, *size), value_of(round, key));
     }
   }
-  for (int i = 0; i < 5000 && (*host)->store().busy(); ++i) {
+  for (int i = 0; i < 60'000 && (*host)->store().busy(); ++i) {
     (void)loop.run_for(1'000'000);
   }
   EXPECT_FALSE((*host)->store().busy());
@@ -85,13 +92,12 @@ TEST_P(StoreThreadsTest, a_store_closes_while_its_worker_works) {
   const TestFolder folder;
   PollLoop loop;
   StoreHostOptions options = with_two_threads(folder, 16 << 20);
-  options.server.put_timeout_ns = 10'000'000'000;
   const std::string value(1 << 20, 'v');
   for (int life = 0; life < 10; ++life) {
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop, options);
     ASSERT_TRUE(host.ok()) << host.status().message();
     Result<std::unique_ptr<StoreLink>> link =
-        loop.block_on(StoreLink::connect(loop, options.socket_path, {}));
+        loop.block_on(StoreLink::connect(loop, options.socket_path, patient_link()));
     ASSERT_TRUE(link.ok()) << link.status().message();
     const std::string name = "key " + std::to_string(life % 3);
     const Status status = loop.block_on(

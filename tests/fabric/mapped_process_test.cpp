@@ -84,7 +84,8 @@ TEST_F(MappedProcesses, a_region_outlasts_whoever_is_in_the_middle_of_using_it) 
 
 TEST_F(MappedProcesses, nobody_is_ended_who_moves_in_time) {
   bool told = false;
-  Party server({.target = {.on_stall = [&](const nic::HostIdentity&) { told = true; }}});
+  Party server({.target = {.stall_ns = 60'000'000'000,
+                           .on_stall = [&](const nic::HostIdentity&) { told = true; }}});
   ASSERT_TRUE(server.wire->wire().listen(path_).ok());
   Child child([&](const Child::Talk& talk) {
     return be_client(talk, path_, stopping_inside(), write_once_mapped);

@@ -57,8 +57,13 @@ TEST_F(ExamplesTest, a_connected_store_outlives_its_server) {
   EXPECT_TRUE(store.put("key", "value").ok());
   server->signal(SIGKILL);
   server->wait();
-  (void)poll(nullptr, 0, 200);
-  EXPECT_TRUE(store.get("key").is(ErrorCode::closed));
+  // What this process reads by itself it may read until it has heard.
+  bool has_heard = false;
+  for (int looks = 0; looks < 200 && !has_heard; ++looks) {
+    (void)poll(nullptr, 0, 100);
+    has_heard = store.get("key").is(ErrorCode::closed);
+  }
+  EXPECT_TRUE(has_heard);
   EXPECT_TRUE(store.wait(store.get_async("key")).is(ErrorCode::closed));
   server.reset();
   server.emplace(serve());
@@ -75,7 +80,10 @@ TEST_F(ExamplesTest, an_idle_store_does_not_notice_that_others_had_the_log_clean
   EXPECT_TRUE(idle.put("key", "value").ok());
   const std::string value(10'000, 'v');
   for (int i = 0; i < 2000; ++i) {
-    const Expected<void> put = busy.put("other", value);
+    Expected<void> put = busy.put("other", value);
+    for (int attempts = 0; attempts < 10 && put.is(ErrorCode::timed_out); ++attempts) {
+      put = busy.put("other", value);  // the machine stood still, or its disk
+    }
     ASSERT_TRUE(put.ok()) << i << ": " << put.error().message;
   }
   EXPECT_EQ(idle.get("key").value(), "value");

@@ -152,7 +152,8 @@ void Life::outlive(std::uint64_t seed) {
     Child child([&](const Teller& teller) {
       victim(teller, {kind_, peer_end_, path, plans[0]}, blow);
     });
-    Line* line = meet(child, path, {.area = 0, .plan = plans[1]});
+    const std::uint64_t patience_ns = signal_ == SIGSTOP ? timeout_ns : patient_ns;
+    Line* line = meet(child, path, {.timeout_ns = patience_ns, .area = 0, .plan = plans[1]});
     if (line == nullptr) {
       ADD_FAILURE() << "no connection: " << child.told_after("wrong: ");
       return;

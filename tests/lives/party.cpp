@@ -12,9 +12,6 @@ constexpr std::uint64_t hang_ns = 60'000'000'000;
 constexpr std::byte go{1};
 constexpr std::byte through{2};
 
-constexpr ConnectOptions connect_options = {
-    .timeout_ns = timeout_ns, .retry_count = retry_count, .rnr_delay_ns = 20'000};
-
 }  // namespace
 
 Party::Party(const WireKind& kind) : station_(kind.make(loop_, *this, 2 * area::size_bytes)) {
@@ -64,7 +61,9 @@ void Party::meet(Line& line, const Introduction& peer) {
     line.load->on_post = options.on_post;
     line.load->post_receives();
   }
-  line.connected = line.qp->connect(peer.address, connect_options).ok();
+  const ConnectOptions connect{
+      .timeout_ns = options.timeout_ns, .retry_count = retry_count, .rnr_delay_ns = 20'000};
+  line.connected = line.qp->connect(peer.address, connect).ok();
 }
 
 Result<Line*> Party::join(const std::string& path, const LineOptions& options) {

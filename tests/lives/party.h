@@ -18,18 +18,23 @@
 
 namespace remora::fabric::lives {
 
-// Long enough for a process that waits for a core, which sanitizers make it do for longer, and for
-// a machine that stands still itself for some tens of milliseconds, as virtual ones do.
+// For peers that are going to be stopped, whose time-out is waited for. Long enough for a process
+// that waits for a core, which sanitizers make it do for longer, and for a machine that stands
+// still itself for some tens of milliseconds, as virtual ones do.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr std::uint64_t timeout_ns = 100'000'000;
 #else
 inline constexpr std::uint64_t timeout_ns = 50'000'000;
 #endif
+// For all others, nobody of whom is given up for standing still: a machine may let a process wait
+// for seconds, and of a killed one the link tells.
+inline constexpr std::uint64_t patient_ns = 5'000'000'000;
 inline constexpr std::uint8_t retry_count = 3;
 // What timeout and retries allow.
 inline constexpr std::uint64_t time_out_ns = (retry_count + 1) * timeout_ns;
 
 struct LineOptions {
+  std::uint64_t timeout_ns = patient_ns;
   std::size_t area = 0;                             // which of the two
   std::optional<LoadPlan> plan;                     // nothing is posted without
   std::function<void(std::uint64_t)> on_post = {};  // see Load

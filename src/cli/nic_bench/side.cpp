@@ -77,7 +77,8 @@ Introduction Side::introduction() const {
 
 Status Side::connect(const Introduction& peer) {
   peer_ = peer;
-  return queue_pair_->connect(peer.queue_pair, {});
+  // Losses are made good soon, and a process that waits for a processor is not given up.
+  return queue_pair_->connect(peer.queue_pair, {.timeout_ns = 50'000'000, .retry_count = 140});
 }
 
 Replenisher::Replenisher(Runtime& runtime, Side& side, std::uint64_t size_bytes,

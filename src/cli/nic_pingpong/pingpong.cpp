@@ -65,7 +65,8 @@ class Pinger {
     if (!link.ok()) {
       return link.status();
     }
-    return qp_->connect(peer, {});
+    // Losses are made good soon, and a peer that waits for a processor is not given up.
+    return qp_->connect(peer, {.timeout_ns = 50'000'000, .retry_count = 140});
   }
 
   // The client begins; each side answers what it has received.
