@@ -138,18 +138,30 @@ Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std
                                         packet.payload_bytes, local_read, parts_)) {
     return Sent::refused;
   }
+  if (!begin_data(entry, packet, offset)) {
+    return Sent::no_room;
+  }
+  unasked_ = packet.acknowledge_request ? 0 : unasked_ + 1;
+  advance(entry, packet, 1);
+  return Sent::yes;
+}
+
+// Room for this packet, with its payload from the queue, or from the parts that were found.
+bool Requester::begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset) {
+  const std::span<const Bytes> parts = parts_.all();
+  if (!entry.inline_data && parts.size() == 1 && packet.payload_bytes % 4 == 0) [[likely]] {
+    return engine_.begin_around(connection_.link, packet, parts.front());
+  }
   Bytes payload;
   if (!engine_.begin(connection_.link, packet, payload)) {
-    return Sent::no_room;
+    return false;
   }
   if (entry.inline_data) {
     racy_copy(payload, queue_.inline_bytes(cursor_).subspan(offset, payload.size()));
   } else {
     gather(parts_, payload);
   }
-  unasked_ = packet.acknowledge_request ? 0 : unasked_ + 1;
-  advance(entry, packet, 1);
-  return Sent::yes;
+  return true;
 }
 
 // Where the part of a READ ends that this packet of its answer belongs to; see SendWindow. Counted

@@ -27,6 +27,7 @@ class JoinedWire final : public Wire {
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override { of(link).prepare(link); }
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
   void commit() override { reserved_->commit(); }
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;

@@ -205,6 +205,7 @@ bool RoceWire::takes(std::uint32_t slot, std::size_t datagram_bytes) const {
 
 Bytes RoceWire::reserve(LinkId link, std::size_t size_bytes) {
   reserved_bytes_ = 0;
+  reserved_payload_ = {};
   const Link* found = find(link);
   if (found == nullptr || size_bytes > largest_packet(found->peer.mtu_bytes)) [[unlikely]] {
     return {};
@@ -219,6 +220,15 @@ Bytes RoceWire::reserve(LinkId link, std::size_t size_bytes) {
   return Bytes(out_).subspan(batch_.bytes, size_bytes);
 }
 
+Bytes RoceWire::reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+  const Bytes room = reserve(link, header_bytes + payload.size());
+  if (room.empty()) [[unlikely]] {
+    return {};
+  }
+  reserved_payload_ = payload;
+  return room.first(header_bytes);
+}
+
 void RoceWire::commit() {
   const std::size_t datagram_bytes = std::exchange(reserved_bytes_, 0);
   if (datagram_bytes == 0) [[unlikely]] {
@@ -228,7 +238,10 @@ void RoceWire::commit() {
   const Bytes packet = Bytes(out_).subspan(batch_.bytes, datagram_bytes - icrc_bytes);
   const auto identification =
       static_cast<std::uint16_t>(numbers_segments_ ? batch_.packets : std::size_t{0});
-  store(packet.data() + packet.size(), icrc_of(link, packet, identification));
+  const ConstBytes payload = std::exchange(reserved_payload_, {});
+  store(packet.data() + packet.size(),
+        payload.empty() ? icrc_of(link, packet, identification)
+                        : icrc_.of_copied(link.out, packet, payload, identification));
   if (batch_.packets == 0) {
     batch_.segment_bytes = datagram_bytes;
   }

@@ -109,6 +109,7 @@ class RoceWire final : public Wire {
   LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
   void commit() override;
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
@@ -177,6 +178,7 @@ class RoceWire final : public Wire {
   std::vector<std::byte> out_;
   Batch batch_;
   std::size_t reserved_bytes_ = 0;  // of the open reservation
+  ConstBytes reserved_payload_;     // that its end is to be a copy of
 
   // Receiving: what the last call brought and was not handed over.
   std::vector<std::byte> in_;
