@@ -106,6 +106,9 @@ class Wire {
   }
   // Sends what was reserved last.
   virtual void commit() = 0;
+  // That peer has enough to do at the moment: what is committed until the next flush or poll had
+  // better leave in few calls than soon.
+  virtual void take_time(LinkId link) { (void)link; }
   // Tells the wire that the NIC has nothing more to send in this turn: packets may be on their way
   // from now on at the latest.
   virtual void flush() = 0;

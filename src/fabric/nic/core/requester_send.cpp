@@ -40,6 +40,9 @@ bool Requester::transmit() {
       connection_.options.timeout_ns != 0) {
     watch_peer();
   }
+  if (connection_.traits.gathers && psn_distance(oldest_, next_) >= limits::busy_packets) {
+    engine_.wire.take_time(connection_.link);
+  }
   while (running_ && cursor_ != queue_.tail() && !pause_.armed() &&
          psn_distance(oldest_, next_) < window_.packets()) {
     SendEntry& entry = queue_.at(cursor_);

@@ -67,6 +67,24 @@ TEST(Requester, asks_for_acknowledgements_within_the_window_of_the_wire) {
   EXPECT_EQ(nics.a.nic.counters().retransmissions, 0U);
 }
 
+TEST(Requester, tells_the_wire_when_its_peer_has_enough_to_do) {
+  TwoNics nics({.gathers = true});
+  const Sge piece = nics.a.piece(0, 4 * 1024);
+  nics.a.wire.hold();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
+    EXPECT_EQ(nics.a.wire.times_taken(), 0U) << "it waits for these";
+  }
+  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
+  EXPECT_EQ(nics.a.wire.times_taken(), 1U);
+  nics.a.wire.release();
+  nics.run();
+  EXPECT_EQ(nics.a.sent().size(), 3U);
+  const std::uint64_t before = nics.a.wire.times_taken();
+  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
+  EXPECT_EQ(nics.a.wire.times_taken(), before) << "all that it had is done";
+}
+
 TEST(Requester, asks_for_an_acknowledgement_with_the_last_packet) {
   TwoNics nics;
   const Sge piece = nics.a.piece(0, 2500);

@@ -114,6 +114,26 @@ TEST_P(RoceWireAt, copies_payload_that_lies_elsewhere) {
   EXPECT_EQ(far->counters().bad_icrc, 0u);
 }
 
+TEST_P(RoceWireAt, sends_to_a_peer_that_waits_while_more_is_made_ready) {
+  const auto calls_for = [&](std::uint32_t packets) {
+    const std::uint64_t before = near->counters().calls_sent;
+    for (std::uint32_t i = 0; i < packets; ++i) {
+      EXPECT_TRUE(put(*near, near_link, write_packet(4096, i)));
+    }
+    near->flush();
+    return near->counters().calls_sent - before;
+  };
+  EXPECT_EQ(calls_for(15), 2u);
+  near->take_time(near_link);
+  EXPECT_EQ(calls_for(15), 1u) << "it has enough to do";
+  EXPECT_EQ(calls_for(15), 2u) << "that held until the flush";
+  near->take_time(near_link);
+  (void)near->poll(sink, 64);
+  EXPECT_EQ(calls_for(15), 2u) << "or until the poll";
+  drain(*far, sink);
+  EXPECT_EQ(sink.packets.size(), 60u);
+}
+
 TEST_P(RoceWireAt, sends_many_packets_of_one_size_in_one_call) {
   for (std::uint32_t i = 0; i < 128; ++i) {
     ASSERT_TRUE(put(*near, near_link, write_packet(64, i)));
