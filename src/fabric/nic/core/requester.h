@@ -138,6 +138,7 @@ class Requester {
   bool begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset);
   Sent send_request(const SendEntry& entry, Packet& packet, std::uint64_t offset);
   void advance(const SendEntry& entry, const Packet& packet, std::uint32_t packets);
+  bool is_followed() const;
   bool wants_acknowledge(bool last);
 
   // Answers.

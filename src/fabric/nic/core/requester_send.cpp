@@ -75,6 +75,10 @@ bool Requester::transmit() {
     }
     if (cursor_ == queue_.head()) {
       fail_front(entry.failure);
+    } else if (unasked_ != 0 && !queue_.at(cursor_ - 1).is_answered()) {
+      next_ = psn_add(entry.first, sequence_mask);  // nobody would ask for what comes before it
+      --cursor_;
+      continue;
     }
     return false;  // what comes before it completes first
   }
@@ -247,10 +251,18 @@ void Requester::advance(const SendEntry& entry, const Packet& packet, std::uint3
   }
 }
 
+// Where every acknowledgement costs both sides a call, a message need not ask for its own if more
+// than a window is going to follow: that asks in time, and until then nobody waits for this one.
+bool Requester::is_followed() const {
+  return connection_.traits.gathers && psn_distance(next_, posted_) > window_.packets() &&
+         queue_.at(cursor_ + 1).failure == WorkStatus::success;
+}
+
 // Twice in a window at least, so that it never stands still for want of an acknowledgement.
 bool Requester::wants_acknowledge(bool last) {
   const auto half_window = static_cast<std::uint32_t>(window_.packets()) / 2;
-  return last || unasked_ + 1 >= std::min(limits::packets_per_acknowledgement, half_window);
+  return (last && !is_followed()) ||
+         unasked_ + 1 >= std::min(limits::packets_per_acknowledgement, half_window);
 }
 
 }  // namespace remora::fabric::nic

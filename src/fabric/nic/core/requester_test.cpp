@@ -5,13 +5,6 @@
 namespace remora::fabric::nic {
 namespace {
 
-SendWork write_work(const Side& to, const Sge& piece, std::size_t offset, std::uint64_t id = 1) {
-  return {.id = id,
-          .opcode = Opcode::write,
-          .pieces = std::span(&piece, 1),
-          .remote = to.remote(offset)};
-}
-
 // Lets a packet through unless it is the `nth` (from 0) that `matches`.
 TestWire::Choose drop_nth(std::function<bool(const Packet&)> matches, int nth) {
   auto seen = std::make_shared<int>(0);
@@ -65,24 +58,6 @@ TEST(Requester, asks_for_acknowledgements_within_the_window_of_the_wire) {
   nics.run();
   EXPECT_EQ(nics.a.sent().size(), 1U);
   EXPECT_EQ(nics.a.nic.counters().retransmissions, 0U);
-}
-
-TEST(Requester, tells_the_wire_when_its_peer_has_enough_to_do) {
-  TwoNics nics({.gathers = true});
-  const Sge piece = nics.a.piece(0, 4 * 1024);
-  nics.a.wire.hold();
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
-    EXPECT_EQ(nics.a.wire.times_taken(), 0U) << "it waits for these";
-  }
-  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
-  EXPECT_EQ(nics.a.wire.times_taken(), 1U);
-  nics.a.wire.release();
-  nics.run();
-  EXPECT_EQ(nics.a.sent().size(), 3U);
-  const std::uint64_t before = nics.a.wire.times_taken();
-  ASSERT_TRUE(nics.a.send(write_work(nics.b, piece, 0)).ok());
-  EXPECT_EQ(nics.a.wire.times_taken(), before) << "all that it had is done";
 }
 
 TEST(Requester, asks_for_an_acknowledgement_with_the_last_packet) {
