@@ -10,6 +10,7 @@
 #include "fabric/nic/core/nic.h"
 #include "fabric/nic/core/plain_dma.h"
 #include "fabric/nic/packet/packet.h"
+#include "fabric/nic/wire/roce/crc32.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "runtime/poll_loop.h"
 #include "tests/fabric/large_transfer.h"

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/racy_copy.h"
 #include "fabric/types.h"
 
 namespace remora::fabric::nic {
@@ -93,8 +94,21 @@ class Wire {
   // Room for one packet of exactly `size_bytes` to that peer, to be filled in place; empty when the
   // link has no credit at the moment, or is down. At most one reservation is open at a time.
   virtual Bytes reserve(LinkId link, std::size_t size_bytes) = 0;
+  // The same for a packet with this payload, which needs no padding: room for its headers alone.
+  // The wire copies the payload no later than the commit.
+  virtual Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+    const Bytes room = reserve(link, header_bytes + payload.size());
+    if (room.empty()) {
+      return {};
+    }
+    racy_copy(room.subspan(header_bytes), payload);
+    return room.first(header_bytes);
+  }
   // Sends what was reserved last.
   virtual void commit() = 0;
+  // That peer has enough to do at the moment: what is committed until the next flush or poll had
+  // better leave in few calls than soon.
+  virtual void take_time(LinkId link) { (void)link; }
   // Tells the wire that the NIC has nothing more to send in this turn: packets may be on their way
   // from now on at the latest.
   virtual void flush() = 0;

@@ -54,6 +54,11 @@ struct Engine {
     payload = room.subspan(headers, packet.payload_bytes);
     return true;
   }
+  // The same, with this payload, which needs no padding.
+  bool begin_around(LinkId link, const Packet& packet, ConstBytes payload) {
+    room = wire.reserve_around(link, header_bytes(packet.opcode), payload);
+    return !room.empty();
+  }
   // The same packet, as it is now.
   void commit(const Packet& packet) {
     encode(packet, room);

@@ -27,6 +27,8 @@ inline constexpr std::uint32_t message_bytes = 1U << 30;
 // acknowledgement.
 inline constexpr std::uint32_t unacknowledged_packets = 128;
 inline constexpr std::uint32_t packets_per_acknowledgement = 64;
+// So many keep a peer busy: what follows need not leave at once.
+inline constexpr std::int32_t busy_packets = 8;
 // How small losses make the window.
 inline constexpr std::uint32_t smallest_window_packets = 4;
 // How often a request is repeated on end because of rnr_retry 7.

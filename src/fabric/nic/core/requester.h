@@ -135,8 +135,10 @@ class Requester {
   Sent send_straight_other(const SendEntry& entry, const std::byte* from);
   Sent send_one(SendEntry& entry);
   Sent send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset);
+  bool begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset);
   Sent send_request(const SendEntry& entry, Packet& packet, std::uint64_t offset);
   void advance(const SendEntry& entry, const Packet& packet, std::uint32_t packets);
+  bool is_followed() const;
   bool wants_acknowledge(bool last);
 
   // Answers.

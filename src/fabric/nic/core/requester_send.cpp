@@ -40,6 +40,9 @@ bool Requester::transmit() {
       connection_.options.timeout_ns != 0) {
     watch_peer();
   }
+  if (connection_.traits.gathers && psn_distance(oldest_, next_) >= limits::busy_packets) {
+    engine_.wire.take_time(connection_.link);
+  }
   while (running_ && cursor_ != queue_.tail() && !pause_.armed() &&
          psn_distance(oldest_, next_) < window_.packets()) {
     SendEntry& entry = queue_.at(cursor_);
@@ -72,6 +75,10 @@ bool Requester::transmit() {
     }
     if (cursor_ == queue_.head()) {
       fail_front(entry.failure);
+    } else if (unasked_ != 0 && !queue_.at(cursor_ - 1).is_answered()) {
+      next_ = psn_add(entry.first, sequence_mask);  // nobody would ask for what comes before it
+      --cursor_;
+      continue;
     }
     return false;  // what comes before it completes first
   }
@@ -138,18 +145,30 @@ Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std
                                         packet.payload_bytes, local_read, parts_)) {
     return Sent::refused;
   }
+  if (!begin_data(entry, packet, offset)) {
+    return Sent::no_room;
+  }
+  unasked_ = packet.acknowledge_request ? 0 : unasked_ + 1;
+  advance(entry, packet, 1);
+  return Sent::yes;
+}
+
+// Room for this packet, with its payload from the queue, or from the parts that were found.
+bool Requester::begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset) {
+  const std::span<const Bytes> parts = parts_.all();
+  if (!entry.inline_data && parts.size() == 1 && packet.payload_bytes % 4 == 0) [[likely]] {
+    return engine_.begin_around(connection_.link, packet, parts.front());
+  }
   Bytes payload;
   if (!engine_.begin(connection_.link, packet, payload)) {
-    return Sent::no_room;
+    return false;
   }
   if (entry.inline_data) {
     racy_copy(payload, queue_.inline_bytes(cursor_).subspan(offset, payload.size()));
   } else {
     gather(parts_, payload);
   }
-  unasked_ = packet.acknowledge_request ? 0 : unasked_ + 1;
-  advance(entry, packet, 1);
-  return Sent::yes;
+  return true;
 }
 
 // Where the part of a READ ends that this packet of its answer belongs to; see SendWindow. Counted
@@ -232,10 +251,18 @@ void Requester::advance(const SendEntry& entry, const Packet& packet, std::uint3
   }
 }
 
+// Where every acknowledgement costs both sides a call, a message need not ask for its own if more
+// than a window is going to follow: that asks in time, and until then nobody waits for this one.
+bool Requester::is_followed() const {
+  return connection_.traits.gathers && psn_distance(next_, posted_) > window_.packets() &&
+         queue_.at(cursor_ + 1).failure == WorkStatus::success;
+}
+
 // Twice in a window at least, so that it never stands still for want of an acknowledgement.
 bool Requester::wants_acknowledge(bool last) {
   const auto half_window = static_cast<std::uint32_t>(window_.packets()) / 2;
-  return last || unasked_ + 1 >= std::min(limits::packets_per_acknowledgement, half_window);
+  return (last && !is_followed()) ||
+         unasked_ + 1 >= std::min(limits::packets_per_acknowledgement, half_window);
 }
 
 }  // namespace remora::fabric::nic

@@ -5,13 +5,6 @@
 namespace remora::fabric::nic {
 namespace {
 
-SendWork write_work(const Side& to, const Sge& piece, std::size_t offset, std::uint64_t id = 1) {
-  return {.id = id,
-          .opcode = Opcode::write,
-          .pieces = std::span(&piece, 1),
-          .remote = to.remote(offset)};
-}
-
 // Lets a packet through unless it is the `nth` (from 0) that `matches`.
 TestWire::Choose drop_nth(std::function<bool(const Packet&)> matches, int nth) {
   auto seen = std::make_shared<int>(0);

@@ -81,6 +81,8 @@ class TestWire final : public Wire {
   void inject(std::vector<std::byte> bytes) { arrive(std::move(bytes), 0); }
 
   std::uint64_t sent() const { return sent_; }
+  // How often it was told that the peer has enough to do.
+  std::uint64_t times_taken() const { return times_taken_; }
   std::uint64_t charged(Cost cost) const {
     const auto found = charged_.find(cost);
     return found == charged_.end() ? 0 : found->second;
@@ -116,6 +118,7 @@ class TestWire final : public Wire {
       peer_->arrive(open_, delay_ns);
     }
   }
+  void take_time(LinkId) override { ++times_taken_; }
   void flush() override {}
   std::size_t poll(PacketSink& sink, std::size_t budget) override {
     if (std::exchange(tell_down_, false)) {
@@ -176,6 +179,7 @@ class TestWire final : public Wire {
   bool up_ = true;
   bool tell_down_ = false;
   bool cut_off_ = false;
+  std::uint64_t times_taken_ = 0;
   std::uint64_t sent_ = 0;
   std::vector<std::byte> open_;
   std::vector<std::vector<std::byte>> held_;

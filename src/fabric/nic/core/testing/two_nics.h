@@ -111,6 +111,15 @@ class Side {
   std::unique_ptr<QueuePair> qp;
 };
 
+// To that side's memory.
+inline SendWork write_work(const Side& to, const Sge& piece, std::size_t offset,
+                           std::uint64_t id = 1) {
+  return {.id = id,
+          .opcode = Opcode::write,
+          .pieces = std::span(&piece, 1),
+          .remote = to.remote(offset)};
+}
+
 class TwoNics {
  public:
   explicit TwoNics(const TestOptions& options = {})

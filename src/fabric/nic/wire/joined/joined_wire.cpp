@@ -25,6 +25,11 @@ Bytes JoinedWire::reserve(LinkId link, std::size_t size_bytes) {
   return reserved_->reserve(link, size_bytes);
 }
 
+Bytes JoinedWire::reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+  reserved_ = &of(link);
+  return reserved_->reserve_around(link, header_bytes, payload);
+}
+
 void JoinedWire::flush() {
   first_.flush();
   second_.flush();

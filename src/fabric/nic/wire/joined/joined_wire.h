@@ -27,7 +27,9 @@ class JoinedWire final : public Wire {
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override { of(link).prepare(link); }
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
   void commit() override { reserved_->commit(); }
+  void take_time(LinkId link) override { of(link).take_time(link); }
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
   int wake_fd() const override { return second_.wake_fd(); }

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "fabric/nic/core/nic.h"
+#include "fabric/nic/packet/packet.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/roce/roce_net.h"
 #include "runtime/poll_loop.h"
@@ -139,6 +141,25 @@ TEST_F(JoinedWireTest, peers_of_both_wires_write_and_read_one_memory) {
     EXPECT_EQ(run(*near_, *near.own, Opcode::read, bytes), WorkStatus::success);
     EXPECT_EQ(near_->memory[bytes - 1], std::byte{0x22});
   }
+}
+
+TEST_F(JoinedWireTest, tells_a_wire_what_concerns_its_links) {
+  ASSERT_EQ(owner_.up.size(), 2u);
+  const std::vector<std::byte> payload(4096);
+  const auto calls_for = [&](bool takes_time) {
+    const std::uint64_t before = net_->wire().counters().calls_sent;
+    joined_->take_time(owner_.up[takes_time ? 1 : 0]);
+    for (int i = 0; i < 15; ++i) {
+      const Bytes room = joined_->reserve_around(owner_.up[1], bth_bytes, payload);
+      EXPECT_EQ(room.size(), bth_bytes);
+      std::ranges::fill(room, std::byte{0});
+      joined_->commit();
+    }
+    joined_->flush();
+    return net_->wire().counters().calls_sent - before;
+  };
+  EXPECT_EQ(calls_for(false), 2u);
+  EXPECT_EQ(calls_for(true), 1u);
 }
 
 TEST_F(JoinedWireTest, a_peer_that_goes_leaves_the_other) {

@@ -1,11 +1,10 @@
 #include "fabric/nic/wire/roce/icrc.h"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "base/wide_vectors.h"
+#include "base/racy_copy.h"
+#include "fabric/nic/wire/roce/crc32.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
 namespace remora::fabric::nic {
@@ -75,13 +74,6 @@ std::uint32_t x_to_minus(std::size_t bits) {
 }
 
 }  // namespace
-
-std::uint32_t crc32(ConstBytes bytes, std::uint32_t seed) {
-  const std::uint32_t crc =
-      crc32_gzip_refl(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  leave_wide_vectors();
-  return crc;
-}
 
 Icrc::Icrc(Family family, std::size_t largest_packet_bytes)
     : family_(family),
@@ -161,6 +153,20 @@ std::uint32_t Icrc::of(Path path, ConstBytes packet, std::uint16_t identificatio
   std::copy_n(packet.begin(), base.size(), base.begin());
   base[masked_byte] = std::byte{0xff};
   return crc32(packet.subspan(base.size()), crc32(base, headers));
+}
+
+std::uint32_t Icrc::of_copied(Path path, Bytes packet, ConstBytes payload,
+                              std::uint16_t identification) const {
+  const std::size_t head_bytes = packet.size() - payload.size();
+  if (packet[masked_byte] != std::byte{0}) [[unlikely]] {
+    racy_copy(packet.subspan(head_bytes), payload);
+    return of(path, packet, identification);
+  }
+  const std::size_t entry = packet.size() / bytes_per_entry;
+  const std::uint32_t headers = path ^ lengths_[entry] ^ effect_of(identification);
+  return copy_with_crc32(packet.subspan(head_bytes), payload,
+                         crc32(packet.first(head_bytes), headers)) ^
+         masks_[entry];
 }
 
 bool Icrc::matches(Path path, ConstBytes packet, std::uint32_t icrc, std::uint16_t guess) const {

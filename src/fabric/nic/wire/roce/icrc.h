@@ -39,6 +39,10 @@ class Icrc {
   // multiple of four from 12 up to the largest.
   std::uint32_t of(Path path, ConstBytes packet, std::uint16_t identification) const;
 
+  // The same of a packet that is not complete: its last bytes become a copy of this payload.
+  std::uint32_t of_copied(Path path, Bytes packet, ConstBytes payload,
+                          std::uint16_t identification) const;
+
   // Whether a packet that came has the right one. The guess at the identification costs less when
   // it is right.
   bool matches(Path path, ConstBytes packet, std::uint32_t icrc, std::uint16_t guess) const;
@@ -63,8 +67,5 @@ class Icrc {
   std::array<std::uint32_t, 256> low_;   // bytes of the identification
   std::array<std::uint32_t, 256> high_;
 };
-
-// CRC-32 of `bytes` after those that `seed` is the checksum of; that of nothing is 0.
-std::uint32_t crc32(ConstBytes bytes, std::uint32_t seed = 0);
 
 }  // namespace remora::fabric::nic

@@ -28,8 +28,11 @@ inline constexpr std::uint32_t links = 256;
 // that it cuts into segments.
 inline constexpr std::size_t batch_packets = 64;
 inline constexpr std::size_t batch_bytes = 65'000;
-// So much is sent at once, while more is being made ready: the receiver works on it meanwhile.
-inline constexpr std::size_t eager_bytes = 20'000;
+// So much is sent at once to a peer that waits for it, while more is being made ready: it works on
+// it meanwhile. Each call costs both sides a microsecond or two, so a busy one has all at once.
+inline constexpr std::size_t eager_bytes = 30'000;
+// Whoever has sent so much and finds nothing to do has some microseconds until the answer.
+inline constexpr std::size_t let_go_bytes = 16 << 10;
 // One call may bring as many bytes as a datagram can have.
 inline constexpr std::size_t receive_bytes = 1 << 16;
 
@@ -38,8 +41,9 @@ inline constexpr int socket_buffer_bytes = 8 << 20;
 // The kernel charges a socket for more than the payload: so small a part of the buffer may be on
 // its way to it in the packets of one queue pair.
 inline constexpr std::uint32_t buffer_parts = 4;
-// More on the way than this is slower: it leaves the caches before the receiver has copied it.
-inline constexpr std::uint32_t window_bytes = 160 << 10;
+// Four calls' worth: one is made ready, one is received, and neither side waits. More on the way is
+// no faster, and leaves the caches before the receiver has copied it.
+inline constexpr std::uint32_t window_bytes = 256 << 10;
 inline constexpr std::uint32_t window_packets_min = 8;
 inline constexpr std::uint32_t window_packets_max = 128;
 

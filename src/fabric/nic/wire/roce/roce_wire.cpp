@@ -142,6 +142,7 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
   unused->out = icrc_.path(local(), peer.endpoint);
   unused->in = {icrc_.path(peer.endpoint, local()), peer.rxe_flush_icrc};
   unused->in_port = peer.endpoint.port;
+  unused->is_here = peer.endpoint.address == local().address;
   by_endpoint_.emplace(peer.endpoint, slot);
   sender_known_ = false;
   polls_to_look_ = empty_polls_ = 0;
@@ -205,6 +206,7 @@ bool RoceWire::takes(std::uint32_t slot, std::size_t datagram_bytes) const {
 
 Bytes RoceWire::reserve(LinkId link, std::size_t size_bytes) {
   reserved_bytes_ = 0;
+  reserved_payload_ = {};
   const Link* found = find(link);
   if (found == nullptr || size_bytes > largest_packet(found->peer.mtu_bytes)) [[unlikely]] {
     return {};
@@ -219,6 +221,15 @@ Bytes RoceWire::reserve(LinkId link, std::size_t size_bytes) {
   return Bytes(out_).subspan(batch_.bytes, size_bytes);
 }
 
+Bytes RoceWire::reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+  const Bytes room = reserve(link, header_bytes + payload.size());
+  if (room.empty()) [[unlikely]] {
+    return {};
+  }
+  reserved_payload_ = payload;
+  return room.first(header_bytes);
+}
+
 void RoceWire::commit() {
   const std::size_t datagram_bytes = std::exchange(reserved_bytes_, 0);
   if (datagram_bytes == 0) [[unlikely]] {
@@ -228,14 +239,17 @@ void RoceWire::commit() {
   const Bytes packet = Bytes(out_).subspan(batch_.bytes, datagram_bytes - icrc_bytes);
   const auto identification =
       static_cast<std::uint16_t>(numbers_segments_ ? batch_.packets : std::size_t{0});
-  store(packet.data() + packet.size(), icrc_of(link, packet, identification));
+  const ConstBytes payload = std::exchange(reserved_payload_, {});
+  store(packet.data() + packet.size(),
+        payload.empty() ? icrc_of(link, packet, identification)
+                        : icrc_.of_copied(link.out, packet, payload, identification));
   if (batch_.packets == 0) {
     batch_.segment_bytes = datagram_bytes;
   }
   batch_.closed = datagram_bytes < batch_.segment_bytes;
   batch_.bytes += datagram_bytes;
   ++batch_.packets;
-  if (batch_.bytes >= roce_limits::eager_bytes) {
+  if (!has_time_ && batch_.bytes >= roce_limits::eager_bytes) {
     send_batch();
   }
 }
@@ -248,6 +262,7 @@ std::uint32_t RoceWire::icrc_of(const Link& link, ConstBytes packet,
 
 void RoceWire::flush() {
   send_batch();
+  has_time_ = false;
 }
 
 // True when the batch is empty now. One that the socket has no room for stays.
@@ -270,6 +285,7 @@ bool RoceWire::send_batch() {
       link.segments = false;
       return send_singly();
     }
+    sent_here_bytes_ += link.is_here && !has_time_ ? batch_.bytes : 0;
     counters_.packets_sent += sent == UdpSocket::Sent::yes ? batch_.packets : 0;
     counters_.send_failures += sent == UdpSocket::Sent::lost ? batch_.packets : 0;
   }
@@ -304,6 +320,7 @@ std::size_t RoceWire::poll(PacketSink& sink, std::size_t budget) {
   if (batch_.packets != 0) {
     send_batch();  // what was posted since: it need not wait for what has come
   }
+  has_time_ = false;
   std::size_t taken = 0;
   if (!rest_.empty() || receive_some()) {
     const LinkId from = id_of(sender_);
@@ -353,12 +370,24 @@ bool RoceWire::receive_some() {
 }
 
 void RoceWire::found_nothing() {
+  if (std::exchange(sent_here_bytes_, 0) >= roce_limits::let_go_bytes) {
+    let_go();
+  }
   if (by_endpoint_.empty()) {
     polls_to_look_ = roce_limits::polls_per_unlinked_look - 1;
   } else if (empty_polls_ < roce_limits::polls_until_idle) {
     ++empty_polls_;
   } else {
     polls_to_look_ = roce_limits::polls_per_idle_look - 1;
+  }
+}
+
+// What was sent last is still in this core's innermost cache, changed, and another core waits
+// longer for it there than anywhere else. There is nothing to do but to wait for its answer:
+// meanwhile what is sent next is made room for, which drives it out.
+void RoceWire::let_go() const {
+  for (std::size_t at = 0; at < out_.size(); at += cache_line_bytes) {
+    (void)*static_cast<const volatile std::byte*>(&out_[at]);
   }
 }
 

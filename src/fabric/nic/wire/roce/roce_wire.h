@@ -109,7 +109,9 @@ class RoceWire final : public Wire {
   LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
   void commit() override;
+  void take_time(LinkId) override { has_time_ = true; }
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
   int wake_fd() const override { return socket_.descriptor(); }
@@ -132,6 +134,7 @@ class RoceWire final : public Wire {
     Icrc::Path out = 0;
     Origin in;
     std::uint16_t in_port = 0;  // that `in` is for
+    bool is_here = false;       // the peer is on this machine, as far as its address tells
   };
   struct EndpointHash {
     std::size_t operator()(const IpEndpoint& endpoint) const;
@@ -157,6 +160,7 @@ class RoceWire final : public Wire {
 
   bool receive_some();
   void found_nothing();
+  void let_go() const;
   bool find_sender(const IpEndpoint& from);
   bool is_good(ConstBytes datagram, std::uint16_t guess);
   void give_back(PacketSink& sink);
@@ -176,7 +180,10 @@ class RoceWire final : public Wire {
   // Sending.
   std::vector<std::byte> out_;
   Batch batch_;
-  std::size_t reserved_bytes_ = 0;  // of the open reservation
+  std::size_t reserved_bytes_ = 0;   // of the open reservation
+  ConstBytes reserved_payload_;      // that its end is to be a copy of
+  bool has_time_ = false;            // what is committed: see take_time
+  std::size_t sent_here_bytes_ = 0;  // in haste, since the socket was last found empty
 
   // Receiving: what the last call brought and was not handed over.
   std::vector<std::byte> in_;

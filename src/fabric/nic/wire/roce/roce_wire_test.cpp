@@ -58,6 +58,18 @@ bool put(RoceWire& wire, LinkId link, const std::vector<std::byte>& packet) {
   return true;
 }
 
+// The same, where the wire copies the payload.
+bool put_around(RoceWire& wire, LinkId link, const std::vector<std::byte>& packet) {
+  constexpr std::size_t headers = bth_bytes + reth_bytes;
+  const Bytes room = wire.reserve_around(link, headers, ConstBytes(packet).subspan(headers));
+  if (room.size() != headers) {
+    return false;
+  }
+  std::copy_n(packet.begin(), headers, room.begin());
+  wire.commit();
+  return true;
+}
+
 class RoceWireAt : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -84,6 +96,42 @@ TEST_P(RoceWireAt, brings_packets_of_all_sizes_in_order) {
   EXPECT_EQ(sink.packets, sent);
   EXPECT_EQ(sink.links, std::vector<LinkId>(sent.size(), far_link));
   EXPECT_EQ(far->counters().bad_icrc, 0u);
+}
+
+TEST_P(RoceWireAt, copies_payload_that_lies_elsewhere) {
+  std::vector<std::vector<std::byte>> sent;
+  for (const std::size_t size : {4u, 4096u, 4096u, 2048u, 1024u, 64u}) {
+    sent.push_back(write_packet(size, static_cast<std::uint32_t>(sent.size())));
+    ASSERT_TRUE(put_around(*near, near_link, sent.back()));
+    sent.push_back(write_packet(size, static_cast<std::uint32_t>(sent.size())));
+    ASSERT_TRUE(put(*near, near_link, sent.back())) << "no payload is left over for the next one";
+  }
+  EXPECT_TRUE(
+      near->reserve_around(near_link, max_header_bytes, std::vector<std::byte>(4100)).empty());
+  near->flush();
+  drain(*far, sink);
+  EXPECT_EQ(sink.packets, sent);
+  EXPECT_EQ(far->counters().bad_icrc, 0u);
+}
+
+TEST_P(RoceWireAt, sends_to_a_peer_that_waits_while_more_is_made_ready) {
+  const auto calls_for = [&](std::uint32_t packets) {
+    const std::uint64_t before = near->counters().calls_sent;
+    for (std::uint32_t i = 0; i < packets; ++i) {
+      EXPECT_TRUE(put(*near, near_link, write_packet(4096, i)));
+    }
+    near->flush();
+    return near->counters().calls_sent - before;
+  };
+  EXPECT_EQ(calls_for(15), 2u);
+  near->take_time(near_link);
+  EXPECT_EQ(calls_for(15), 1u) << "it has enough to do";
+  EXPECT_EQ(calls_for(15), 2u) << "that held until the flush";
+  near->take_time(near_link);
+  (void)near->poll(sink, 64);
+  EXPECT_EQ(calls_for(15), 2u) << "or until the poll";
+  drain(*far, sink);
+  EXPECT_EQ(sink.packets.size(), 60u);
 }
 
 TEST_P(RoceWireAt, sends_many_packets_of_one_size_in_one_call) {
