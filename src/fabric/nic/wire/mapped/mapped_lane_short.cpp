@@ -51,6 +51,9 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     return {2, false};
   }
   std::atomic<std::uint64_t>& epoch = link_->epoch->word(0);
+  // Where FLUSHes follow, what they follow may go past the caches, and is better not in one.
+  const bool are_flushed = works.size() > 1 && works[1].opcode == Opcode::flush;
+  const std::size_t ahead = are_flushed ? works.size() : mapped_limits::requests_ahead;
   std::size_t executed = 0;
   bool goes_on = true;
   streamed_for_ = nullptr;
@@ -61,6 +64,9 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     light_fence();  // the target, who takes rights back, makes it a full one
     ++link_->entries;
     while (executed < upto) {
+      if (executed + ahead < upto) {
+        windows_.ask_for(works[executed + ahead]);
+      }
       const SendWork* behind = executed + 1 < upto ? &works[executed + 1] : nullptr;
       const SendWork& work = works[executed];
       // A FLUSH behind may make another way the better one.
