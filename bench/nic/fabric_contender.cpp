@@ -52,25 +52,32 @@ Status FabricContender::post(const Shape& shape, std::uint64_t count) {
   return Status();
 }
 
-// With nothing but what any program must do: at 64 B half of the time would be the bench's own.
 Status FabricContender::run_one_by_one(const Shape& shape, std::uint64_t operations) {
-  const std::span batch(works_.data(), shape.persistent ? 2 : 1);
+  if (shape.persistent) {
+    return run_alike<true, false>(shape.size_bytes, operations);
+  }
+  return shape.chained ? run_alike<false, true>(shape.size_bytes, operations)
+                       : run_alike<false, false>(shape.size_bytes, operations);
+}
+
+// With nothing but what any program must do: at 64 B half of the time would be the bench's own.
+template <bool persistent, bool chained>
+Status FabricContender::run_alike(std::size_t size_bytes, std::uint64_t operations) {
+  const std::span batch(works_.data(), persistent ? 2 : 1);
   const std::uint64_t base = side().peer().memory.address;
-  const std::size_t size_bytes = shape.size_bytes;
-  const std::size_t chain = shape.chained ? hidden_zero() + 1 : 0;
+  const std::size_t zero = hidden_zero();
   const std::byte* const brought = local().data() + size_bytes - word_bytes;  // last
   fabric::QueuePair& queue_pair = side().queue_pair();
   fabric::CompletionQueue& queue = side().completions();
   Walk walk = this->walk(size_bytes);
-  std::uint64_t address = base;
   WorkCompletion completion;
   for (std::uint64_t left = operations; left > 0; --left) {
-    address = base + walk.next() * size_bytes;
-    if (chain != 0) {
-      address += load<std::uint64_t>(brought) * (chain - 1);
+    std::uint64_t address = base + walk.next() * size_bytes;
+    if constexpr (chained) {
+      address += load<std::uint64_t>(brought) * zero;
     }
     batch.front().remote.address = address;
-    if (shape.persistent) {
+    if constexpr (persistent) {
       batch.back().remote.address = address;
     }
     REMORA_TRY(queue_pair.post_send(batch));

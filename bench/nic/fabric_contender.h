@@ -29,6 +29,8 @@ class FabricContender : public Contender {
   Status post(const Shape& shape, std::uint64_t count);
 
   Status run_one_by_one(const Shape& shape, std::uint64_t operations);
+  template <bool persistent, bool chained>
+  Status run_alike(std::size_t size_bytes, std::uint64_t operations);
   Status await(fabric::CompletionQueue& queue, fabric::WorkCompletion& completion);
   Status failure(const fabric::WorkCompletion& completion) const;
 

@@ -125,8 +125,21 @@ class QueuePair {
 
   // In order; stops at the first that cannot be posted and says why: no_space when the queue is
   // full, invalid_argument for a request that no device could execute, closed in reset or init.
-  [[nodiscard]] virtual Status post_send(std::span<const SendWork> works) = 0;
+  [[nodiscard]] Status post_send(std::span<const SendWork> works) {
+    if (works.size() == 1 && execute(works[0])) {
+      return {};
+    }
+    return post_sends(works);
+  }
   [[nodiscard]] virtual Status post_receive(std::span<const ReceiveWork> works) = 0;
+
+ private:
+  // What post_send does.
+  virtual Status post_sends(std::span<const SendWork> works) = 0;
+  // Executes this one and reports it before it returns, or leaves all as it was. A device that
+  // works on the peer's memory itself does here what takes few instructions: a Status, and the
+  // frame of whoever can do all the rest too, would be stores of which each counts.
+  virtual bool execute(const SendWork& work) = 0;
 };
 
 }  // namespace remora::fabric

@@ -118,14 +118,15 @@ class FarPair final : public QueuePair {
   void reset() override { (void)object_.value(far::reset); }
   bool quiet() const override { return object_.value(far::quiet) != 0; }
 
-  Status post_send(std::span<const SendWork> works) override {
-    return post_all(far::post_send, works);
-  }
   Status post_receive(std::span<const ReceiveWork> works) override {
     return post_all(far::post_receive, works);
   }
 
  private:
+  Status post_sends(std::span<const SendWork> works) override {
+    return post_all(far::post_send, works);
+  }
+  bool execute(const SendWork&) override { return false; }
   template <typename Work>
   Status post_all(far::Order order, std::span<const Work> works) {
     for (const Work& work : works) {

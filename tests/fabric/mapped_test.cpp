@@ -262,6 +262,60 @@ TEST_F(Mapped, equal_requests_are_counted_and_reported_in_batches_too) {
   EXPECT_EQ(short_cut(*world_), 128u);
 }
 
+TEST_F(Mapped, equal_requests_of_two_kinds_in_turn_are_reported_in_order) {
+  Pair pair(*world_);
+  std::uint64_t id = 0;
+  for (int round = 0; round < 30; ++round) {
+    // Alone, several before anybody polls, without a report, and with somebody who wants to be
+    // told.
+    const std::uint64_t first = id;
+    const int posts = round % 3 + 1;
+    const std::uint64_t events = pair.near.send_queue->event_count();
+    if (round % 5 == 4) {
+      pair.near.send_queue->arm(false);
+    }
+    for (int i = 0; i < posts; ++i) {
+      const std::size_t line = 64 * static_cast<std::size_t>(round % 7);
+      pair.fill_near(0, 64, id);
+      pair.post(pair.write(id++, 0, line, 64));
+      SendWork silent = pair.read(id++, 8192, line, 64);
+      silent.signalled = false;
+      pair.post(silent);
+      EXPECT_TRUE(same(Bytes(pair.near_at(0), 64), Bytes(pair.near_at(8192), 64)));
+      pair.post(pair.read(id++, 4096, line, 64));
+      EXPECT_TRUE(same(Bytes(pair.near_at(0), 64), Bytes(pair.near_at(4096), 64)));
+    }
+    EXPECT_EQ(pair.near.send_queue->event_count(), events + (round % 5 == 4 ? 1 : 0));
+    const std::size_t before = pair.near.sends.size();
+    pair.wait_sends(before + 2 * static_cast<std::size_t>(posts));
+    for (int i = 0; i < posts; ++i) {
+      const std::size_t at = before + 2 * static_cast<std::size_t>(i);
+      EXPECT_EQ(pair.near.sends[at].id, first + 3 * static_cast<std::uint64_t>(i));
+      EXPECT_EQ(pair.near.sends[at].opcode, Opcode::write);
+      EXPECT_EQ(pair.near.sends[at + 1].id, first + 3 * static_cast<std::uint64_t>(i) + 2);
+      EXPECT_EQ(pair.near.sends[at + 1].opcode, Opcode::read);
+      EXPECT_EQ(pair.near.sends[at + 1].size_bytes, 64u);
+    }
+  }
+  EXPECT_TRUE(all_succeeded(pair.near.sends));
+  EXPECT_EQ(short_cut(*world_), id);
+}
+
+TEST_F(Mapped, equal_writes_and_one_elsewhere) {
+  Pair pair(*world_);
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(pair.status_of(pair.write(i, 0, 0, 64)), WorkStatus::success);
+  }
+  pair.fill_near(0, 64, 7);
+  const std::vector<std::byte> bytes = Pair::pattern(64, 7);
+  for (const std::size_t offset : {32u, 4096u, 4104u, 40u, 64u}) {
+    EXPECT_EQ(pair.status_of(pair.write(8, 0, offset, 64)), WorkStatus::success);
+    EXPECT_TRUE(pair.far_holds(offset, bytes));
+    EXPECT_EQ(pair.status_of(pair.flush(9, offset, 64)), WorkStatus::success);
+    EXPECT_TRUE(world_->survives(offset, bytes));
+  }
+}
+
 TEST_F(Mapped, a_request_that_differs_from_those_before_it_is_judged_by_itself) {
   const auto after_many = [&](const std::function<void(Pair&, SendWork&)>& change) {
     Pair pair(*world_);
@@ -297,6 +351,17 @@ TEST_F(Mapped, a_request_that_differs_from_those_before_it_is_judged_by_itself) 
   EXPECT_EQ(after_many(is_across_the_end), WorkStatus::remote_access_error);
   EXPECT_EQ(after_many(comes_to_nobodys_memory), WorkStatus::local_protection_error);
   EXPECT_EQ(after_many(has_no_region), WorkStatus::local_protection_error);
+}
+
+TEST_F(Mapped, a_request_of_nothing_is_like_none_before_it) {
+  Pair pair(*world_);
+  static constexpr Sge nothing;
+  for (SendWork work : {pair.read(0, 0, 0, 64), pair.write(1, 0, 0, 64)}) {
+    work.pieces = std::span(&nothing, 1);
+    work.remote = {};
+    EXPECT_EQ(pair.status_of(work), WorkStatus::success);
+  }
+  EXPECT_EQ(short_cut(*world_), 0u) << "nobody but the responder judges it";
 }
 
 TEST_F(Mapped, equal_requests_end_with_the_rights) {

@@ -84,10 +84,10 @@ class Lane {
   virtual void passed(const SendWork& work) = 0;
 
   // What its owner may execute itself, while it may ask the lane.
-  const Window& window() const { return window_; }
+  const Windows& windows() const { return windows_; }
 
  protected:
-  Window window_;
+  Windows windows_;
 };
 
 class Shortcut {
@@ -109,6 +109,7 @@ class Shortcut {
   // Whether nothing that the peer began through this retired queue pair can touch memory any more.
   virtual bool quiet(QpNumber own) const = 0;
   // Takes back what any peer may do with this key; returns when nobody uses its memory any more.
+  // Whatever lanes have kept of this side's memory is worth nothing from here on.
   virtual void release(RemoteKey key) = 0;
 
   // For people: what is short-cut, and by what means.

@@ -35,7 +35,6 @@ class Qp final : public QueuePair {
   Status connect(const QueuePairAddress& peer, const ConnectOptions& options) override;
   void fail() override;
   void reset() override;
-  Status post_send(std::span<const SendWork> works) override;
   Status post_receive(std::span<const ReceiveWork> works) override;
 
   // A completion of one of its requests: fills `out`, and returns whether the caller is to see it.
@@ -43,6 +42,8 @@ class Qp final : public QueuePair {
   bool uses(const Completions& queue) const;
 
  private:
+  Status post_sends(std::span<const SendWork> works) override;
+  bool execute(const SendWork&) override { return false; }
   static constexpr std::size_t batch = 16;  // requests that go to the device by one call
 
   Qp(Context& context, std::shared_ptr<DomainCore> domain, const QueuePairOptions& options);

@@ -177,7 +177,7 @@ Status Qp::post_native([[maybe_unused]] const SendWork& work) {
   return Status();
 }
 
-Status Qp::post_send(std::span<const SendWork> works) {
+Status Qp::post_sends(std::span<const SendWork> works) {
   if (state_ == QpState::reset || state_ == QpState::init) {
     return Status(Code::closed, "the queue pair is not connected");
   }

@@ -15,7 +15,35 @@
 #define REMORA_COPIES_LINES 1
 #endif
 
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define REMORA_MOVES_LINES 1
+#endif
+
 namespace remora::fabric::nic {
+
+#ifdef REMORA_MOVES_LINES
+// A line by one load and one store, where this processor can.
+inline bool moves_lines() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+}
+[[gnu::always_inline]] inline void move_line(std::byte* to, const std::byte* from) {
+  // A register that code for any x86-64 does not know of: nothing else is in it.
+  asm volatile(
+      "vmovdqu64 (%[from]), %%zmm16\n\t"
+      "vmovdqu64 %%zmm16, (%[to])"
+      :
+      : [to] "r"(to), [from] "r"(from)
+      :
+#ifdef __AVX512F__
+      "xmm16",
+#endif
+      "memory");
+}
+#else
+inline bool moves_lines() {
+  return false;
+}
+#endif
 
 inline std::atomic_ref<std::uint64_t> word_at(std::byte* word) {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(word));

@@ -1,8 +1,12 @@
-// The small parts: tables, the page cache, timers of RNR, plain DMA.
+// The small parts: tables, the page cache, timers of RNR, plain DMA, completion queues.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
 #include <set>
 
+#include "fabric/nic/core/completions.h"
 #include "fabric/nic/core/memory.h"
 #include "fabric/nic/core/page_cache.h"
 #include "fabric/nic/core/plain_dma.h"
@@ -198,6 +202,97 @@ TEST(PlainDma, flushes_through_the_region) {
   dma.atomic_write(1, bytes.data(), 1);
   EXPECT_TRUE(medium.persistent(dma.flush(1, bytes, FlushPlacement::visibility, &medium)));
   EXPECT_FALSE(medium.persistent(dma.flush(1, bytes, FlushPlacement::persistence, &medium)));
+}
+
+// As many as asked for, of a queue whose completions are numbered in the order in which they came.
+std::size_t poll_numbers(Completions& queue, std::size_t most, std::uint64_t& next) {
+  std::array<WorkCompletion, 8> out;
+  const std::size_t taken = queue.poll(std::span(out).first(most));
+  for (std::size_t i = 0; i < taken; ++i) {
+    EXPECT_EQ(out[i].id, next);
+    EXPECT_EQ(out[i].size_bytes, static_cast<std::uint32_t>(next * 3));
+    EXPECT_EQ(out[i].immediate, static_cast<std::uint32_t>(next * 5));
+    EXPECT_EQ(out[i].opcode, Opcode::read);
+    ++next;
+  }
+  return taken;
+}
+
+void push_number(Completions& queue, std::uint64_t number, bool solicited = false) {
+  queue.push({.id = number,
+              .opcode = Opcode::read,
+              .immediate = static_cast<std::uint32_t>(number * 5),
+              .size_bytes = static_cast<std::uint32_t>(number * 3)},
+             solicited);
+}
+
+TEST(Completions, come_out_in_their_order_however_many_wait) {
+  std::mt19937_64 random(1);
+  for (const std::uint32_t capacity : {1u, 2u, 5u, 8u}) {
+    std::uint32_t overruns = 0;
+    Completions queue(capacity, overruns);
+    std::uint64_t pushed = 0;
+    std::uint64_t polled = 0;
+    for (int step = 0; step < 20'000; ++step) {
+      if (random() % 50 == 0) {
+        queue.arm(random() % 2 == 0);
+      }
+      if (random() % 2 == 0 && pushed - polled < capacity) {
+        push_number(queue, pushed++, random() % 3 == 0);
+      } else {
+        const std::size_t most = random() % 4;
+        const std::size_t there = std::min<std::size_t>(most, pushed - polled);
+        ASSERT_EQ(poll_numbers(queue, most, polled), there);
+      }
+    }
+    EXPECT_GT(polled, 1000u);
+    EXPECT_FALSE(queue.overrun()) << "it never held more than its capacity";
+  }
+}
+
+TEST(Completions, hold_their_capacity_and_no_more) {
+  for (const std::uint32_t capacity : {1u, 3u, 8u}) {
+    for (std::uint64_t before = 0; before < 10; ++before) {
+      std::uint32_t overruns = 0;
+      Completions queue(capacity, overruns);
+      std::uint64_t polled = 0;
+      for (std::uint64_t number = 0; number < before; ++number) {
+        push_number(queue, number);
+        EXPECT_EQ(poll_numbers(queue, 1, polled), 1u);
+      }
+      for (std::uint64_t number = 0; number < capacity; ++number) {
+        push_number(queue, before + number);
+      }
+      EXPECT_FALSE(queue.overrun());
+      push_number(queue, 999);
+      EXPECT_TRUE(queue.overrun());
+      EXPECT_EQ(overruns, 1u);
+      EXPECT_EQ(poll_numbers(queue, 8, polled), capacity) << "those that it held are there";
+      EXPECT_EQ(poll_numbers(queue, 1, polled), 0u);
+    }
+  }
+}
+
+TEST(Completions, raise_one_event_for_each_time_that_they_are_armed) {
+  std::uint32_t overruns = 0;
+  Completions queue(8, overruns);
+  std::uint64_t polled = 0;
+  push_number(queue, 0);
+  queue.arm(false);
+  EXPECT_EQ(queue.event_count(), 0u) << "what came before raises none";
+  EXPECT_EQ(poll_numbers(queue, 1, polled), 1u);
+  push_number(queue, 1);
+  EXPECT_EQ(queue.event_count(), 1u);
+  push_number(queue, 2);
+  EXPECT_EQ(queue.event_count(), 1u);
+  EXPECT_EQ(poll_numbers(queue, 8, polled), 2u);
+  queue.arm(true);
+  push_number(queue, 3);
+  EXPECT_EQ(poll_numbers(queue, 1, polled), 1u);
+  EXPECT_EQ(queue.event_count(), 1u) << "nobody was to be told of that one";
+  push_number(queue, 4, true);
+  EXPECT_EQ(queue.event_count(), 2u);
+  EXPECT_EQ(poll_numbers(queue, 1, polled), 1u);
 }
 
 }  // namespace

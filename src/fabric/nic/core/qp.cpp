@@ -13,7 +13,7 @@ bool is_response(PacketOpcode opcode) {
   return opcode >= PacketOpcode::read_response_first && opcode <= PacketOpcode::atomic_acknowledge;
 }
 
-constinit const Window no_window;  // matches no request
+constinit const Windows no_windows;  // match no request
 
 }  // namespace
 
@@ -31,7 +31,7 @@ Qp::Qp(NicCore& core, DomainId domain, const QueuePairOptions& options)
       receives_(options),
       requester_(*this, connection_, sends_),
       responder_(connection_, receives_),
-      window_(&no_window) {}
+      windows_(&no_windows) {}
 
 Qp::~Qp() {
   reset();
@@ -128,7 +128,7 @@ void Qp::enter_error() {
 }
 
 void Qp::drop_lane() {
-  window_ = &no_window;
+  windows_ = &no_windows;
   lane_.reset();
 }
 
@@ -251,23 +251,18 @@ void Qp::settle() {
 
 // --- Posting ---
 
-// What a window does not execute, or what is left to do behind it, is one call.
-Status Qp::post_send(std::span<const SendWork> works) {
-  const bool done = works.size() == 1 && window_->run(works[0]);
-  if (done && connection_.engine.kick.linked()) [[likely]] {
-    return {};
-  }
-  return post_any(works, done);
+// With a turn behind it that was asked for before: so it calls nothing.
+bool Qp::execute(const SendWork& work) {
+  return connection_.engine.kick.linked() && windows_->run(work);
 }
 
-// `done`: they were executed, and the turn behind that is all that is left to do.
-[[gnu::noinline]] Status Qp::post_any(std::span<const SendWork> works, bool done) {
-  if (done) {
-    connection_.engine.ask_for_turn();
-    return {};
-  }
+Status Qp::post_sends(std::span<const SendWork> works) {
   if (lane_ != nullptr && sends_.empty() && !held_) {
-    window_ = &lane_->window();
+    windows_ = moves_lines() ? &lane_->windows() : &no_windows;
+    if (works.size() == 1 && windows_->run(works[0])) {
+      connection_.engine.ask_for_turn();
+      return {};
+    }
     if (works.size() == 1 && lane_->run_one(works[0])) {
       count_short_cut(1);
       return {};
@@ -287,7 +282,7 @@ Status Qp::post_send(std::span<const SendWork> works) {
 }
 
 Status Qp::post_by_wire(std::span<const SendWork> works) {
-  window_ = &no_window;
+  windows_ = &no_windows;
   if (!is_connected()) {
     return Status(Code::closed, "the queue pair is not connected");
   }
@@ -313,7 +308,7 @@ Status Qp::post_by_wire(std::span<const SendWork> works) {
 }
 
 void Qp::hold(const SendWork& work) {
-  window_ = &no_window;
+  windows_ = &no_windows;
   const bool brings_bytes = work.opcode >= Opcode::read && work.opcode <= Opcode::fetch_add;
   held_ = {work.id, work.opcode, work.signalled,
            brings_bytes ? static_cast<std::uint32_t>(total_bytes(work.pieces)) : 0};

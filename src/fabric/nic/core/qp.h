@@ -37,7 +37,6 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   void fail() override;
   void reset() override;
   bool quiet() const override;
-  Status post_send(std::span<const SendWork> works) override;
   Status post_receive(std::span<const ReceiveWork> works) override;
 
   // The device's side.
@@ -93,6 +92,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
     std::uint32_t size_bytes = 0;  // as the completion has it
   };
 
+  Status post_sends(std::span<const SendWork> works) override;
+  bool execute(const SendWork& work) override;
   void settle() override;
   void ask_peer() override;
   void lane_finished() override;
@@ -102,7 +103,6 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
       connection_.engine.ask_for_turn();
     }
   }
-  Status post_any(std::span<const SendWork> works, bool done);
   Status post_by_wire(std::span<const SendWork> works);
   // The lane is at this request.
   void hold(const SendWork& work);
@@ -129,8 +129,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   Requester requester_;
   Responder responder_;
   std::unique_ptr<Lane> lane_;
-  // The lane's, while nothing is outstanding; or one that matches nothing. Never null.
-  const Window* window_;
+  // The lane's, while nothing is outstanding; or some that match nothing. Never null.
+  const Windows* windows_;
   std::optional<Held> held_;
 };
 

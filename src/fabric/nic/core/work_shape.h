@@ -21,4 +21,16 @@ inline std::uint64_t work_shape(const SendWork& work) {
   return shape & ((std::uint64_t{1} << work_shape_bits) - 1);
 }
 
+// The way in which it is to be done alone: its first four bytes, from its opcode to `fence`. A load
+// that is larger than the stores before it would wait for them.
+inline std::uint32_t work_way(const SendWork& work) {
+  std::uint32_t way;
+  std::memcpy(&way, reinterpret_cast<const std::byte*>(&work) + 8, sizeof way);
+  return way;
+}
+// That of one with its data where its pieces say, and without a fence.
+constexpr std::uint32_t work_way(Opcode opcode, bool signalled) {
+  return static_cast<std::uint32_t>(opcode) | std::uint32_t{signalled} << 8;
+}
+
 }  // namespace remora::fabric::nic

@@ -35,6 +35,12 @@ std::uint64_t MappedInitiator::executed_by_windows() const {
   return executed;
 }
 
+void MappedInitiator::forget_short_ways() {
+  for (const auto& [number, lane] : lanes_) {
+    lane->forget_short_ways();
+  }
+}
+
 std::unique_ptr<Lane> MappedInitiator::open_lane(Connection& connection) {
   auto lane = std::make_unique<MappedLane>(*this, connection);
   lane->link_ = find(connection.link);

@@ -57,6 +57,9 @@ class MappedInitiator {
   // Whether requests of this queue pair with this key are short-cut now.
   bool is_mapped(QpNumber own, RemoteKey key) const;
 
+  // Memory of this side went: what lanes keep of it is worth nothing.
+  void forget_short_ways();
+
   // Each of them entered the epoch by itself, and nothing else counts it.
   std::uint64_t executed_by_windows() const;
 

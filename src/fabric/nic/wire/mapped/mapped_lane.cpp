@@ -309,7 +309,7 @@ bool MappedLane::execute_flush(const SendWork& work) {
       }
     };
     if (streamed_for_ != &work) {
-      window_ = {};  // what is written from here on is to be remembered anew
+      windows_.writes = {};  // what is written from here on is to be remembered anew
       known->dirty.take(from.address, from.address + size_bytes, write_back);
     }
     (void)region.drain();

@@ -103,7 +103,7 @@ class MappedLane final : public Lane {
   void make_quick(const SendWork& work, const Sge& piece);
   void forget_short_ways() {
     quicks_ = {};
-    window_ = {};
+    windows_ = {};
   }
   void open_window(const SendWork& work, const Sge& piece);
   [[gnu::always_inline]] void complete(const SendWork& work, std::uint32_t size_bytes) {
@@ -126,9 +126,10 @@ class MappedLane final : public Lane {
     }
   }
 
-  std::array<Quick, 2> quicks_;     // a table and what it leads to are often READ in turn
-  Quick* quick_ = &quicks_[0];      // the one that was used last; never null
-  std::uint64_t latest_shape_ = 0;  // of a request that a window could have been for
+  std::array<Quick, 2> quicks_;  // a table and what it leads to are often READ in turn
+  Quick* quick_ = &quicks_[0];   // the one that was used last; never null
+  // Those of the latest READ and the latest WRITE that a window could have been for.
+  std::array<std::uint64_t, 2> latest_keys_ = {};
   MappedInitiator& owner_;
   Connection& connection_;
   MappedInitiator::Link* link_ = nullptr;  // null when it went, or is none

@@ -51,6 +51,9 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     return {2, false};
   }
   std::atomic<std::uint64_t>& epoch = link_->epoch->word(0);
+  // Where FLUSHes follow, what they follow may go past the caches, and is better not in one.
+  const bool are_flushed = works.size() > 1 && works[1].opcode == Opcode::flush;
+  const std::size_t ahead = are_flushed ? works.size() : mapped_limits::requests_ahead;
   std::size_t executed = 0;
   bool goes_on = true;
   streamed_for_ = nullptr;
@@ -61,12 +64,14 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
     light_fence();  // the target, who takes rights back, makes it a full one
     ++link_->entries;
     while (executed < upto) {
+      if (executed + ahead < upto) {
+        windows_.ask_for(works[executed + ahead]);
+      }
       const SendWork* behind = executed + 1 < upto ? &works[executed + 1] : nullptr;
       const SendWork& work = works[executed];
       // A FLUSH behind may make another way the better one.
       const bool is_flushed = behind != nullptr && behind->opcode == Opcode::flush;
-      if (!is_flushed && window_.matches(work) && window_.opens()) {
-        window_.move(work);
+      if (!is_flushed && windows_.run_inside(work)) {
         ++executed;
         continue;
       }
@@ -119,6 +124,9 @@ bool MappedLane::run_one(const SendWork& work) {
 
 [[gnu::noinline]] bool MappedLane::run_one_small(const SendWork& work) {
   const Sge& piece = work.pieces[0];
+  if (piece.size_bytes == Window::size_bytes && windows_.run_any(work)) {
+    return true;
+  }
   const bool is_read = work.opcode == Opcode::read;
   std::byte* at = reach_quickly(work, piece, is_read);
   if (at == nullptr) [[unlikely]] {
@@ -136,51 +144,42 @@ bool MappedLane::run_one(const SendWork& work) {
   return true;
 }
 
-// For requests of the same shape as this one, which was executed. One that comes once leaves the
-// window to those that come again.
+// For requests like this one, which was executed. One that comes once leaves the window to those
+// that come again.
 [[gnu::noinline]] void MappedLane::open_window(const SendWork& work, const Sge& piece) {
-  const std::uint64_t shape = work_shape(work);
-  if (!Window::is_possible() || std::exchange(latest_shape_, shape) != shape) {
+  const bool is_read = work.opcode == Opcode::read;
+  if (!Window::is_possible() ||
+      std::exchange(latest_keys_[is_read ? 0 : 1], quick_->keys) != quick_->keys) {
     return;
   }
-  const bool is_read = work.opcode == Opcode::read;
   // A WRITE elsewhere has to be remembered first.
   const DirtyRanges::Range whole = {quick_->remote_base,
                                     quick_->remote_base + quick_->remote_bytes};
-  DirtyRanges::Range part = is_read ? whole : quick_->dirty->latest();
-  // Whole lines of the target's memory.
-  std::byte* const begin = quick_->at + (part.begin - quick_->remote_base);
-  part.begin += -reinterpret_cast<std::uintptr_t>(begin) % cache_line_bytes;
-  if (part.end < part.begin + Window::size_bytes || quick_->local_bytes < Window::size_bytes) {
+  const DirtyRanges::Range part = is_read ? whole : quick_->dirty->latest();
+  if (part.end - part.begin < Window::size_bytes || quick_->local_bytes < Window::size_bytes) {
     return;
   }
+  const std::uint64_t shift = reinterpret_cast<std::uintptr_t>(quick_->at) - quick_->remote_base;
   const WorkCompletion completion = {.id = 0,
                                      .status = WorkStatus::success,
                                      .opcode = work.opcode,
                                      .size_bytes = is_read ? Window::size_bytes : 0,
                                      .qp = connection_.number};
-  window_ = {.shape = shape,
-             .piece = Window::size_and_key(piece),
-             .changes = connection_.engine.memory.changes_word(),
-             .changes_then = quick_->changes,
-             .local_base = quick_->local_base,
-             .local_last = quick_->local_bytes - Window::size_bytes,
-             .remote_base = part.begin,
-             .last_unit = (part.end - part.begin - Window::size_bytes) >> Window::unit_bits,
-             .remote = quick_->at + (part.begin - quick_->remote_base),
-             .gate = quick_->gate,
-             .grant = quick_->grant,
-             .epoch = quick_->epoch,
-             .idle_entries = &link_->entries,
-             .completions = connection_.send_completions,
-             .remote_key = work.remote.key,
-             .way = !work.signalled || !Window::is_wide_here() ? Window::Way::other
-                    : is_read                                  ? Window::Way::wide_read
-                                                               : Window::Way::wide_write,
-             .is_read = is_read,
-             .is_signalled = work.signalled,
-             .completion = {0, Completions::second_word(completion),
-                            Completions::third_word(completion), 0}};
+  Window& window = is_read ? windows_.reads : windows_.writes;
+  window = {.piece = Window::size_and_key(piece),
+            .remote_key = work.remote.key,
+            .shift = shift,
+            .remote_base = part.begin + shift,
+            .remote_last = part.end - part.begin - Window::size_bytes,
+            .local_base = quick_->local_base,
+            .local_last = quick_->local_bytes - Window::size_bytes,
+            .gate = quick_->gate,
+            .grant = quick_->grant,
+            .epoch = quick_->epoch,
+            .completions = connection_.send_completions,
+            .is_wide = moves_lines(),
+            .other_entries = &link_->entries,
+            .completion = Completions::all_but_id(completion)};
 }
 
 // A WRITE of a whole line and a FLUSH of it. Nothing here loads what was just stored in a larger

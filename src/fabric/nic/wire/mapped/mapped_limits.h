@@ -17,6 +17,8 @@ inline constexpr std::uint32_t asks_again_at_most_after = 65'536;
 
 // Requests that one entry into the epoch covers: whoever takes rights back waits for no more.
 inline constexpr std::size_t requests_per_entry = 64;
+// So far ahead of the one that is executed, lines of those that were posted with it are asked for.
+inline constexpr std::size_t requests_ahead = 8;
 
 // From this size on a WRITE goes past the caches, or to page media by the file: a cold line that is
 // stored to in part is read first, and from here on that costs more than the fence that

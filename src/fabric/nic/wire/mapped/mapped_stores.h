@@ -38,6 +38,15 @@ inline void copy_last_word_last(std::byte* to, ConstBytes from) {
 
 // racy_copy, where a call would cost more than the copy.
 inline void copy_out(std::byte* to, ConstBytes from) {
+#ifdef REMORA_MOVES_LINES
+  if (from.size() <= mapped_limits::by_word_bytes && from.size() % cache_line_bytes == 0 &&
+      moves_lines()) {
+    for (std::size_t at = 0; at < from.size(); at += cache_line_bytes) {
+      move_line(to + at, from.data() + at);
+    }
+    return;
+  }
+#endif
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
   constexpr std::size_t pair_bytes = 2 * word_bytes;
   if (from.size() <= mapped_limits::by_word_bytes && from.size() % pair_bytes == 0) {

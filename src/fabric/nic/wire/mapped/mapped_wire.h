@@ -61,7 +61,10 @@ class MappedWire final : private LinkSide, private Shortcut {
   std::uint64_t executed_by_windows() const override { return initiator_.executed_by_windows(); }
   void retire(QpNumber own) override { target_.retire(own); }
   bool quiet(QpNumber own) const override { return target_.quiet(own); }
-  void release(RemoteKey key) override { target_.release(key); }
+  void release(RemoteKey key) override {
+    initiator_.forget_short_ways();
+    target_.release(key);
+  }
   std::string describe() const override;
 
   MappedTarget target_;
