@@ -59,7 +59,7 @@ inline constexpr std::string_view offers_verbs = "verbs";
 namespace session_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'S', 'E', 'S', 'S'};
-inline constexpr std::uint16_t version = 3;
+inline constexpr std::uint16_t version = 4;
 inline constexpr std::size_t engine_bytes = 32;
 inline constexpr std::size_t text_bytes = 108;
 inline constexpr std::size_t frame_bytes = 4096;  // that a link carries

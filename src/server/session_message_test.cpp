@@ -52,14 +52,14 @@ TEST(SessionMessage, is_what_the_document_says) {
   }
   const auto bytes = encode(message);
   const auto at = [&](std::size_t offset) { return static_cast<unsigned>(bytes[offset]); };
-  EXPECT_EQ(std::memcmp(bytes.data(), "RMRASESS\x03\0\x03\0\0\0\0\0efactory", 24), 0);
+  EXPECT_EQ(std::memcmp(bytes.data(), "RMRASESS\x04\0\x03\0\0\0\0\0efactory", 24), 0);
   EXPECT_EQ(std::memcmp(bytes.data() + 48, "\x56\x34\x12\0\xef\xcd\xab\0\x10\x11", 10), 0);
   EXPECT_EQ(at(71), 0x1fu);
   EXPECT_EQ(at(72), 0u);
-  EXPECT_EQ(at(188), 0x05u);
-  EXPECT_EQ(at(189), 0x6fu);
-  EXPECT_EQ(at(190), 0x99u);
-  EXPECT_EQ(at(191), 0xdau);
+  EXPECT_EQ(at(188), 0xeau);
+  EXPECT_EQ(at(189), 0x1bu);
+  EXPECT_EQ(at(190), 0x2bu);
+  EXPECT_EQ(at(191), 0x92u);
 }
 
 TEST(SessionMessage, carries_the_reason_of_a_refusal) {

@@ -301,18 +301,57 @@ TEST_F(Mapped, equal_requests_of_two_kinds_in_turn_are_reported_in_order) {
   EXPECT_EQ(short_cut(*world_), id);
 }
 
+// What is remembered as to be flushed, for equal requests: lines that are within it and lines that
+// are not, each flushed afterwards.
 TEST_F(Mapped, equal_writes_and_one_elsewhere) {
-  Pair pair(*world_);
-  for (std::uint64_t i = 0; i < 8; ++i) {
-    EXPECT_EQ(pair.status_of(pair.write(i, 0, 0, 64)), WorkStatus::success);
-  }
-  pair.fill_near(0, 64, 7);
-  const std::vector<std::byte> bytes = Pair::pattern(64, 7);
-  for (const std::size_t offset : {32u, 4096u, 4104u, 40u, 64u}) {
-    EXPECT_EQ(pair.status_of(pair.write(8, 0, offset, 64)), WorkStatus::success);
+  for (const std::size_t offset : {32u, 40u, 64u, 128u, 192u, 4096u, 4104u}) {
+    Pair pair(*world_);
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      EXPECT_EQ(pair.status_of(pair.write(i, 0, 64 * (i % 3), 64)), WorkStatus::success);
+    }
+    pair.fill_near(0, 64, 7 + offset);
+    const std::vector<std::byte> bytes = Pair::pattern(64, 7 + offset);
+    EXPECT_EQ(pair.status_of(pair.write(20, 0, offset, 64)), WorkStatus::success);
     EXPECT_TRUE(pair.far_holds(offset, bytes));
-    EXPECT_EQ(pair.status_of(pair.flush(9, offset, 64)), WorkStatus::success);
-    EXPECT_TRUE(world_->survives(offset, bytes));
+    EXPECT_FALSE(world_->survives(offset, bytes));
+    EXPECT_EQ(pair.status_of(pair.flush(21, offset, 64)), WorkStatus::success);
+    EXPECT_TRUE(world_->survives(offset, bytes)) << offset;
+  }
+}
+
+TEST_F(Mapped, a_line_that_is_written_again_after_its_flush_is_flushed_again) {
+  Pair pair(*world_);
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    pair.fill_near(0, 64, 100 + round);
+    const std::vector<std::byte> bytes = Pair::pattern(64, 100 + round);
+    for (std::uint64_t i = 0; i < (round == 0 ? 8u : 1u); ++i) {
+      EXPECT_EQ(pair.status_of(pair.write(i, 0, 0, 64)), WorkStatus::success);
+    }
+    EXPECT_FALSE(world_->survives(0, bytes));
+    EXPECT_EQ(pair.status_of(pair.flush(9, 0, 64)), WorkStatus::success);
+    EXPECT_TRUE(world_->survives(0, bytes)) << round;
+  }
+}
+
+TEST_F(Mapped, equal_requests_do_not_overtake_a_message) {
+  for (const bool reads : {false, true}) {
+    Pair pair(*world_);
+    pair.post_receive(1, 4096, 64);
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      const SendWork work = reads ? pair.read(i, 0, 64, 64) : pair.write(i, 0, 64, 64);
+      EXPECT_EQ(pair.status_of(work), WorkStatus::success);
+    }
+    pair.fill_near(0, 64, 9);
+    const std::uint64_t before = short_cut(*world_);
+    SendWork message = pair.send(8, 0, 64);
+    message.signalled = false;
+    pair.post(message);
+    pair.post(reads ? pair.read(9, 0, 64, 64) : pair.write(9, 0, 64, 64));
+    EXPECT_EQ(short_cut(*world_), before) << "it overtook the message";
+    pair.wait_receives(1);
+    pair.wait_sends(9);
+    EXPECT_EQ(pair.near.sends.back().id, 9u);
+    EXPECT_EQ(pair.near.sends.back().status, WorkStatus::success);
   }
 }
 

@@ -163,15 +163,15 @@ Task<Result<std::size_t>> PlainClient::read_found(const GetReply& found, ConstBy
 Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
                                      std::optional<std::size_t>& size) {
   const Tag tag = layout_.geometry.tag(key);
-  // Of the table that is READ first, whatever comes meanwhile.
+  // Both of one table, whatever comes meanwhile.
+  const fabric::RemoteAddress home{layout_.index.address + layout_.geometry.window_offset(tag),
+                                   layout_.index.key};
   const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
                                     layout_.index.key};
   std::optional<Window> window;
   {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers_->take(window_bytes);
-    REMORA_CO_TRY(co_await read(
-        buffer, window_bytes,
-        {layout_.index.address + layout_.geometry.window_offset(tag), layout_.index.key}));
+    REMORA_CO_TRY(co_await read(buffer, window_bytes, home));
     window.emplace(buffer.bytes());
   }
   if (window->full() && window->find(tag, layout_.pool_bytes).empty()) {

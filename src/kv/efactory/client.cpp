@@ -201,7 +201,9 @@ Place EfactoryClient::newest(const Window::Candidate& candidate, Reads reads) co
 Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads, Pure& outcome,
                                        std::size_t& size) {
   const Tag tag = layout_.geometry.tag(key);
-  // Of the table that is READ first, whatever comes meanwhile.
+  // Both of one table, whatever comes meanwhile.
+  const fabric::RemoteAddress home{layout_.index.address + layout_.geometry.window_offset(tag),
+                                   layout_.index.key};
   const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
                                     layout_.index.key};
   std::optional<Window> window;
@@ -209,9 +211,8 @@ Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads,
     const Buffer buffer = co_await buffers_->take(window_bytes);
     host_.charge(Work::post);
     co_await host_.settled();
-    const WorkCompletion completion = co_await caller_->flows().read(
-        caller_->queue_pair(), buffer.piece(0, window_bytes),
-        {layout_.index.address + layout_.geometry.window_offset(tag), layout_.index.key});
+    const WorkCompletion completion =
+        co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, window_bytes), home);
     if (completion.status != WorkStatus::success) {
       co_return broken(completion);
     }

@@ -61,7 +61,11 @@ struct Engine {
   }
   // The same packet, as it is now.
   void commit(const Packet& packet) {
-    encode(packet, room);
+    if (room.size() == header_bytes(packet.opcode)) {
+      encode_headers(packet, room.data());
+    } else {
+      encode(packet, room);
+    }
     commit_encoded();
   }
   // The same, with its headers in their place already.

@@ -257,7 +257,8 @@ bool Qp::execute(const SendWork& work) {
 }
 
 Status Qp::post_sends(std::span<const SendWork> works) {
-  if (lane_ != nullptr && sends_.empty() && !held_) {
+  // Nothing follows a request that has failed, though the error state begins with the next turn.
+  if (lane_ != nullptr && sends_.empty() && !held_ && !requester_.failed()) {
     windows_ = moves_lines() ? &lane_->windows() : &no_windows;
     if (works.size() == 1 && windows_->run(works[0])) {
       connection_.engine.ask_for_turn();

@@ -228,6 +228,8 @@ void Responder::accept(const Packet& packet, std::uint32_t packets) {
     ++messages_;
   }
   if (packet.acknowledge_request) {
+    // In the middle of a message it is the sender's window that waits for it.
+    delivered_ = delivered_ && ends(packet.opcode);
     owe(Owed::acknowledge);
   }
 }

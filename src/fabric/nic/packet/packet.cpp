@@ -218,20 +218,24 @@ std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes) {
   return header_bytes(opcode) + payload_bytes + padding_of(payload_bytes);
 }
 
-Bytes encode(const Packet& packet, Bytes out) {
+void encode_headers(const Packet& packet, std::byte* out) {
   const Shape& shape = shapes[static_cast<std::size_t>(packet.opcode)];
-  const std::uint32_t padding = padding_of(packet.payload_bytes);
-  encode_base(packet, padding, out.data());
+  encode_base(packet, padding_of(packet.payload_bytes), out);
   // What most packets have, first.
   if (shape.parts == reth) {
-    encode_reth(packet, out.data() + bth_bytes);
+    encode_reth(packet, out + bth_bytes);
   } else {
-    put_extensions(Writer(out.data() + bth_bytes), packet, shape.parts);
+    put_extensions(Writer(out + bth_bytes), packet, shape.parts);
   }
-  if (padding != 0) {
-    std::memset(out.data() + shape.header_bytes + packet.payload_bytes, 0, padding);
+}
+
+Bytes encode(const Packet& packet, Bytes out) {
+  encode_headers(packet, out.data());
+  const std::size_t headers = header_bytes(packet.opcode);
+  if (const std::uint32_t padding = padding_of(packet.payload_bytes); padding != 0) {
+    std::memset(out.data() + headers + packet.payload_bytes, 0, padding);
   }
-  return out.subspan(shape.header_bytes, packet.payload_bytes);
+  return out.subspan(headers, packet.payload_bytes);
 }
 
 namespace {

@@ -105,6 +105,8 @@ std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes);
 // Writes headers and padding to `out`, which is packet_bytes large; returns the place of the
 // payload, for the caller to fill.
 Bytes encode(const Packet& packet, Bytes out);
+// The headers alone, header_bytes() of them.
+void encode_headers(const Packet& packet, std::byte* out);
 
 // Its parts, for whoever sends the commonest of packets and has no time for all the others. The
 // base header, and the RETH or AETH, which follows it in a packet that has no other.

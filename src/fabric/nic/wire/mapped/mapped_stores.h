@@ -38,7 +38,7 @@ inline void copy_last_word_last(std::byte* to, ConstBytes from) {
 
 // racy_copy, where a call would cost more than the copy.
 inline void copy_out(std::byte* to, ConstBytes from) {
-#ifdef REMORA_MOVES_LINES
+#if defined(REMORA_MOVES_LINES) && !defined(__SANITIZE_ADDRESS__)  // which does not see such moves
   if (from.size() <= mapped_limits::by_word_bytes && from.size() % cache_line_bytes == 0 &&
       moves_lines()) {
     for (std::size_t at = 0; at < from.size(); at += cache_line_bytes) {

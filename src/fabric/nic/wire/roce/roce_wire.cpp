@@ -184,6 +184,7 @@ void RoceWire::cut_off(LinkId link) {
   }
   sender_known_ = false;
   reserved_bytes_ = 0;
+  reserved_payload_ = {};
   ending_.push_back(link);
 }
 
