@@ -53,6 +53,19 @@ TEST(Roce, large_transfers_pass_a_cable_that_is_too_narrow) {
   EXPECT_GT(world->near().counters().retransmissions, 0u) << "it was not too narrow";
 }
 
+// A window of packets waits for its turn there for tens of milliseconds.
+TEST(Roce, large_transfers_pass_a_cable_that_delays) {
+  Result<std::unique_ptr<TwoNetworks>> networks =
+      TwoNetworks::create({.queue = "tbf rate 50mbit burst 16kb limit 4mb"});
+  if (!networks.ok()) {
+    GTEST_SKIP() << "this machine does not permit two networks: " << networks.status().message();
+  }
+  RoceSetting setting{.is_rough = true};
+  setting.networks = std::move(networks).value();
+  const std::unique_ptr<World> world = make_roce_world(1, setting);
+  transfer_all(*world, (1 << 20) + 1, {.timeout_ns = 1'000'000'000, .retry_count = 20});
+}
+
 // What rxe and NICs check: the identification that the kernel gave each segment is in its checksum.
 TEST(Roce, checksums_are_right_for_the_headers_on_the_cable) {
   Result<std::unique_ptr<TwoNetworks>> networks = TwoNetworks::create({});
