@@ -11,4 +11,9 @@ namespace remora::fabric::contract {
 
 std::unique_ptr<World> make_mapped_world(std::uint64_t seed, const Platform& platform);
 
+// Requests that near executed itself.
+inline std::uint64_t short_cut(World& world) {
+  return world.near().counters().requests_short_cut;
+}
+
 }  // namespace remora::fabric::contract
