@@ -52,6 +52,28 @@ TEST(PollLoop, time_goes_on_and_never_back) {
   EXPECT_GT(first, 0U);
 }
 
+TEST(PollLoop, a_turn_has_one_time_and_the_next_a_later_one) {
+  PollLoop loop;
+  const auto wait = [&loop] {
+    for (const std::uint64_t since = loop.now_ns(); loop.now_ns() == since;) {
+    }
+  };
+  std::vector<std::uint64_t> times;
+  for (int turn = 0; turn < 2; ++turn) {
+    ASSERT_TRUE(loop.post([&] {
+                      times.push_back(loop.turn_ns());
+                      wait();
+                      EXPECT_EQ(loop.turn_ns(), times.back());
+                      EXPECT_LT(loop.turn_ns(), loop.now_ns());
+                    })
+                    .ok());
+    loop.turn();
+    wait();
+  }
+  EXPECT_LT(times.at(0), times.at(1));
+  EXPECT_LT(times.at(1), loop.turn_ns());  // of none
+}
+
 // Whatever becomes ready in a turn comes before what asked to be last, and both are of that turn.
 TEST(PollLoop, what_is_last_comes_behind_what_is_ready_in_the_same_turn) {
   class Note final : public Timer {

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/racy_copy.h"
 #include "fabric/types.h"
 
@@ -33,6 +34,7 @@ struct LinkTraits {
   std::uint32_t window_packets = 0;
   bool gathers = false;
   bool streams = false;
+  bool carries_riders = false;
 };
 
 // The NIC's side.
@@ -79,11 +81,14 @@ class Wire {
   // A large WRITE, of many packets, is placed past the caches: a target CPU sees its last word
   // last, and no order before that.
   virtual bool streams() const { return false; }
+  // A packet may take another one along, a rider of rider_bytes, which costs next to nothing then:
+  // an acknowledgement should wait a moment for somebody who takes it along.
+  virtual bool carries_riders() const { return false; }
   // These of one link. On a wire whose links are not alike, the functions above tell what holds
   // for all of them, and `streams` whether it may be so.
   virtual LinkTraits traits(LinkId link) const {
     (void)link;
-    return {mtu_bytes(), lossless(), window_packets(), gathers(), streams()};
+    return {mtu_bytes(), lossless(), window_packets(), gathers(), streams(), carries_riders()};
   }
 
   // The link to a peer, or nothing when this wire cannot reach it now.
@@ -103,6 +108,13 @@ class Wire {
     }
     racy_copy(room.subspan(header_bytes), payload);
     return room.first(header_bytes);
+  }
+  // The same with a rider, which is copied at once and received before the packet. Only where
+  // riders are carried, and of packets that leave rider_bytes of the largest.
+  virtual Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) {
+    (void)link, (void)rider, (void)size_bytes;
+    REMORA_CHECK(false, "this wire carries no riders");
+    return {};
   }
   // Sends what was reserved last.
   virtual void commit() = 0;
@@ -143,5 +155,6 @@ class Wire {
 };
 
 inline constexpr std::size_t max_header_bytes = 64;
+inline constexpr std::size_t rider_bytes = 16;  // an acknowledgement's
 
 }  // namespace remora::fabric::nic

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "fabric/device.h"
@@ -52,6 +53,19 @@ struct Engine {
       return false;
     }
     payload = room.subspan(headers, packet.payload_bytes);
+    return true;
+  }
+  // The same, with a rider; see Wire.
+  bool begin_with(LinkId link, const Packet& rider, const Packet& packet, Bytes& payload) {
+    std::array<std::byte, rider_bytes> first;
+    encode_base(rider, 0, first.data());
+    encode_aeth(rider, first.data() + bth_bytes);
+    room = wire.reserve_with(link, first, packet_bytes(packet.opcode, packet.payload_bytes));
+    if (room.empty()) [[unlikely]] {
+      return false;
+    }
+    ++counters.packets_sent;
+    payload = room.subspan(header_bytes(packet.opcode), packet.payload_bytes);
     return true;
   }
   // The same, with this payload, which needs no padding.

@@ -65,8 +65,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   // Whether what it has to send gains by leaving at the end of the turn, with what may be posted
   // until then.
   bool waits_for_company() const {
-    return connection_.traits.gathers && responder_.owes_for_message_alone() &&
-           !requester_.may_send();
+    return (connection_.traits.gathers || connection_.traits.carries_riders) &&
+           responder_.owes_for_message_alone() && !requester_.may_send();
   }
   bool awaits_persistence() const { return responder_.awaits_persistence(); }
 
@@ -96,6 +96,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   bool execute(const SendWork& work) override;
   void settle() override;
   void ask_peer() override;
+  const Packet* rider() override { return responder_.rider(); }
+  void rider_went() override { responder_.rider_went(); }
   void lane_finished() override;
   void count_short_cut(std::size_t requests) {
     if (requests != 0) [[likely]] {

@@ -30,6 +30,9 @@ class Requester {
     virtual void settle() = 0;
     // Asks the peer whether it is there; on wires that lose nothing.
     virtual void ask_peer() = 0;
+    // The acknowledgement that this side owes, if a message may take it along; and that it went.
+    virtual const Packet* rider() = 0;
+    virtual void rider_went() = 0;
 
    protected:
     ~Owner() = default;
@@ -136,6 +139,7 @@ class Requester {
   Sent send_one(SendEntry& entry);
   Sent send_data(const SendEntry& entry, Packet& packet, std::uint64_t offset);
   bool begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset);
+  bool begin_message(const Packet& packet, Bytes& payload);
   Sent send_request(const SendEntry& entry, Packet& packet, std::uint64_t offset);
   void advance(const SendEntry& entry, const Packet& packet, std::uint32_t packets);
   bool is_followed() const;

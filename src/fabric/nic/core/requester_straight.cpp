@@ -33,6 +33,21 @@ namespace remora::fabric::nic {
   return Sent::yes;
 }
 
+// With the acknowledgement that is owed to the same peer, where the wire carries it.
+[[gnu::always_inline]] inline bool Requester::begin_message(const Packet& packet, Bytes& payload) {
+  if (connection_.traits.carries_riders &&
+      packet.payload_bytes + rider_bytes <= connection_.traits.mtu_bytes) {
+    if (const Packet* const rider = owner_.rider(); rider != nullptr) {
+      if (!engine_.begin_with(connection_.link, *rider, packet, payload)) {
+        return false;
+      }
+      owner_.rider_went();
+      return true;
+    }
+  }
+  return engine_.begin(connection_.link, packet, payload);
+}
+
 [[gnu::noinline]] Requester::Sent Requester::send_straight_other(const SendEntry& entry,
                                                                  const std::byte* from) {
   using enum PacketOpcode;
@@ -52,7 +67,7 @@ namespace remora::fabric::nic {
     packet.length = entry.size_bytes;
   }
   Bytes payload;
-  if (!engine_.begin(connection_.link, packet, payload)) {
+  if (!begin_message(packet, payload)) {
     return Sent::no_room;
   }
   racy_copy(payload, ConstBytes(from, entry.size_bytes));

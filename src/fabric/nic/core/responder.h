@@ -75,6 +75,20 @@ class Responder {
     return delivered_ && owed_ == Owed::acknowledge && owed_resources_ == 0;
   }
 
+  // That acknowledgement, or null; and that a packet to the peer has taken it along.
+  const Packet* rider() {
+    if (!owes_for_message_alone() || failed_) {
+      return nullptr;
+    }
+    rider_ = acknowledgement(psn_add(expected_, sequence_mask), syndrome_acknowledge);
+    return &rider_;
+  }
+  void rider_went() {
+    engine_.dma.acknowledged(connection_.number);
+    owed_ = Owed::nothing;
+    delivered_ = false;
+  }
+
   bool failed() const { return failed_; }
   // Whether the failure was a key, bound or right that the peer does not have.
   bool was_violated() const { return failed_ && reason_ == syndrome_nak_access; }
@@ -150,6 +164,13 @@ class Responder {
   Answer await_flush(Resource& resource);
   void tell_that_it_waits(Resource& resource);
   bool send_owed();
+  Packet acknowledgement(PacketSequence sequence, std::uint8_t syndrome) const {
+    return {.opcode = PacketOpcode::acknowledge,
+            .syndrome = syndrome,
+            .queue_pair = connection_.peer,
+            .sequence = sequence,
+            .message_count = messages_ & sequence_mask};
+  }
   bool send_syndrome(PacketSequence sequence, std::uint8_t syndrome);
 
   Connection& connection_;
@@ -176,6 +197,7 @@ class Responder {
   std::uint64_t remembered_ = 0;      // resources ever used
   std::uint32_t owed_resources_ = 0;  // of them, to be answered
   Parts parts_;
+  Packet rider_;
 };
 
 }  // namespace remora::fabric::nic

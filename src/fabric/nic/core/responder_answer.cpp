@@ -394,12 +394,7 @@ void Responder::tell_that_it_waits(Resource& resource) {
 }
 
 bool Responder::send_syndrome(PacketSequence sequence, std::uint8_t syndrome) {
-  Packet packet;
-  packet.opcode = acknowledge;
-  packet.syndrome = syndrome;
-  packet.queue_pair = connection_.peer;
-  packet.sequence = sequence;
-  packet.message_count = messages_ & sequence_mask;
+  const Packet packet = acknowledgement(sequence, syndrome);
   Bytes payload;
   if (!engine_.begin(connection_.link, packet, payload)) {
     return false;

@@ -46,8 +46,8 @@ class Answering final : public Poller {
   const Sge piece_;
 };
 
-std::vector<PacketOpcode> answers_to_a_message(bool gathers, bool is_answered) {
-  TwoNics nics({.gathers = gathers});
+std::vector<PacketOpcode> answers_to_a_message(const TestOptions& options, bool is_answered) {
+  TwoNics nics(options);
   const Sge piece = nics.a.piece(0, 8);
   EXPECT_TRUE(nics.a.receive(1, {nics.a.piece(64, 64)}).ok());
   EXPECT_TRUE(nics.b.receive(1, {nics.b.piece(64, 64)}).ok());
@@ -62,6 +62,7 @@ std::vector<PacketOpcode> answers_to_a_message(bool gathers, bool is_answered) {
   for (std::size_t i = 0; i < nics.b.wire.held(); ++i) {
     packets.push_back(nics.b.wire.peek_held(i).opcode);
   }
+  EXPECT_EQ(nics.b.wire.riders(), options.carries_riders && is_answered ? 1U : 0U);
   nics.b.wire.release();
   nics.run();
   EXPECT_EQ(nics.a.sent().size(), 1U);
@@ -72,8 +73,34 @@ std::vector<PacketOpcode> answers_to_a_message(bool gathers, bool is_answered) {
 // Behind the answer, which is no shorter, it costs no call of its own.
 TEST(Responder, acknowledges_a_message_behind_its_answer_where_packets_leave_together) {
   using enum PacketOpcode;
-  EXPECT_EQ(answers_to_a_message(true, true), (std::vector{send_only, acknowledge}));
-  EXPECT_EQ(answers_to_a_message(false, true), (std::vector{acknowledge, send_only}));
+  EXPECT_EQ(answers_to_a_message({.gathers = true}, true), (std::vector{send_only, acknowledge}));
+  EXPECT_EQ(answers_to_a_message({}, true), (std::vector{acknowledge, send_only}));
+}
+
+// Once, and in front of it.
+TEST_P(EveryWire, sends_an_acknowledgement_with_the_answer_where_packets_carry_riders) {
+  using enum PacketOpcode;
+  const TestOptions riders = {.lossless = GetParam(), .carries_riders = true};
+  EXPECT_EQ(answers_to_a_message(riders, true), (std::vector{acknowledge, send_only}));
+  EXPECT_EQ(answers_to_a_message(riders, false), (std::vector{acknowledge}));
+}
+
+// Without room for the two nothing has left, and both do when there is.
+TEST_P(EveryWire, keeps_an_acknowledgement_whose_carrier_found_no_room) {
+  TwoNics nics({.lossless = GetParam(), .carries_riders = true});
+  const Sge piece = nics.a.piece(0, 8);
+  ASSERT_TRUE(nics.a.receive(1, {nics.a.piece(64, 64)}).ok());
+  ASSERT_TRUE(nics.b.receive(1, {nics.b.piece(64, 64)}).ok());
+  Answering answering(nics.b);
+  nics.loop.add_poller(answering);
+  nics.b.wire.set_credits(0);
+  ASSERT_TRUE(nics.a.send({.opcode = Opcode::send, .pieces = std::span(&piece, 1)}).ok());
+  nics.run(1000);
+  EXPECT_EQ(nics.b.received().size() + nics.a.received().size() + nics.a.sent().size(), 0U);
+  nics.b.wire.set_credits(1'000'000);
+  nics.run();
+  EXPECT_EQ(nics.a.sent().at(0).status, WorkStatus::success);
+  EXPECT_EQ(nics.a.received().size(), 1U);
 }
 
 // An acknowledgement that found no room has nothing to gain by one more turn, and another.
@@ -94,7 +121,7 @@ TEST(Responder, lets_time_go_on_while_an_acknowledgement_waits_for_room) {
 }
 
 TEST(Responder, waits_for_an_answer_no_longer_than_a_turn) {
-  EXPECT_EQ(answers_to_a_message(true, false), std::vector{PacketOpcode::acknowledge});
+  EXPECT_EQ(answers_to_a_message({.gathers = true}, false), std::vector{PacketOpcode::acknowledge});
 }
 
 // Nothing, bytes that need padding, whole packets, and more than one: all ways to answer a READ.

@@ -221,6 +221,7 @@ void soak(std::uint64_t seed) {
   constexpr std::uint32_t mtus[] = {64, 256, 1024, 4096};
   TestOptions options = {.mtu_bytes = mtus[random.below(4)],
                          .lossless = random.chance(1, 4),
+                         .carries_riders = seed % 2 == 0,
                          .seed = seed,
                          .memory_bytes = memory_bytes};
   options.connect = {.timeout_ns = 40'000,

@@ -42,6 +42,7 @@ class Scene {
         options_{.mtu_bytes = scene_mtu_bytes,
                  .lossless = (traits_ & 1) != 0,
                  .gathers = (traits_ & 2) != 0,
+                 .carries_riders = (traits_ & 8) != 0,
                  .memory_bytes = word_bytes,
                  .violation_limit = violation_limit,
                  .pin_down_entries = limits::cache_ways},
@@ -199,7 +200,7 @@ class Scene {
     std::vector<PacketSequence> guesses = expected();
     // An acknowledgement that waits for company and finds no room asks for the next turn, again and
     // again; virtual time stands still meanwhile.
-    const bool has_room = (choice & 1) == 0 || options_.gathers;
+    const bool has_room = (choice & 1) == 0 || options_.gathers || options_.carries_riders;
     near_.wire.set_credits(has_room ? SIZE_MAX : 0);
     for (int left = 2 + input_.byte() % 7; left > 0; --left) {
       const Draft draft = drafter_.next(partners_, guesses);

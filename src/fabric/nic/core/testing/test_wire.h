@@ -23,12 +23,13 @@ class TestWire final : public Wire {
   using Choose = std::function<Fate(const Packet&)>;
 
   TestWire(Runtime& runtime, std::uint8_t id, std::uint32_t mtu_bytes, bool lossless,
-           std::uint32_t window_packets = 0, bool gathers = false)
+           std::uint32_t window_packets = 0, bool gathers = false, bool carries_riders = false)
       : runtime_(runtime),
         mtu_bytes_(mtu_bytes),
         lossless_(lossless),
         window_packets_(window_packets),
         gathers_(gathers),
+        carries_riders_(carries_riders),
         arrival_(*this) {
     gid_[15] = id;
   }
@@ -95,6 +96,7 @@ class TestWire final : public Wire {
   bool lossless() const override { return lossless_; }
   std::uint32_t window_packets() const override { return window_packets_; }
   bool gathers() const override { return gathers_; }
+  bool carries_riders() const override { return carries_riders_; }
   std::optional<LinkId> link_to(const Gid& peer) const override {
     return up_ && peer_ != nullptr && peer == peer_->gid_ ? std::optional<LinkId>(link)
                                                           : std::nullopt;
@@ -104,20 +106,29 @@ class TestWire final : public Wire {
       return {};
     }
     open_.assign(size_bytes, std::byte{0xcc});
+    rider_.clear();
     return open_;
   }
-  void commit() override {
-    ++sent_;
-    if (holding_) {
-      held_.push_back(open_);
-      return;
-    }
-    Parsed parsed;
-    REMORA_CHECK(parse(open_, parsed), "a device sends packets only");
-    for (const std::uint64_t delay_ns : choose_ ? choose_(parsed.packet) : Fate{0}) {
-      peer_->arrive(open_, delay_ns);
-    }
+  Bytes reserve_with(LinkId, ConstBytes rider, std::size_t size_bytes) override {
+    REMORA_CHECK(carries_riders_ && rider.size() == rider_bytes &&
+                     size_bytes + rider_bytes <= mtu_bytes_ + max_header_bytes,
+                 "no such rider");
+    const Bytes room = reserve(link, size_bytes);
+    rider_.assign(rider.begin(), rider.end());
+    return room;
   }
+  void commit() override {
+    if (!rider_.empty()) {
+      ++riders_;
+      std::vector<std::byte> packet = std::exchange(open_, std::exchange(rider_, {}));
+      send_open();
+      open_ = std::move(packet);
+    }
+    ++sent_;
+    send_open();
+  }
+  // Packets that went with others, which sent() does not count.
+  std::uint64_t riders() const { return riders_; }
   void take_time(LinkId) override { ++times_taken_; }
   void flush() override {}
   std::size_t poll(PacketSink& sink, std::size_t budget) override {
@@ -141,6 +152,18 @@ class TestWire final : public Wire {
   }
 
  private:
+  void send_open() {
+    if (holding_) {
+      held_.push_back(open_);
+      return;
+    }
+    Parsed parsed;
+    REMORA_CHECK(parse(open_, parsed), "a device sends packets only");
+    for (const std::uint64_t delay_ns : choose_ ? choose_(parsed.packet) : Fate{0}) {
+      peer_->arrive(open_, delay_ns);
+    }
+  }
+
   static constexpr LinkId link = 7;
 
   class Arrival final : public Timer {
@@ -172,6 +195,7 @@ class TestWire final : public Wire {
   const bool lossless_;
   const std::uint32_t window_packets_;
   const bool gathers_;
+  const bool carries_riders_;
   TestWire* peer_ = nullptr;
   Choose choose_;
   std::size_t credits_ = 1'000'000;
@@ -181,7 +205,9 @@ class TestWire final : public Wire {
   bool cut_off_ = false;
   std::uint64_t times_taken_ = 0;
   std::uint64_t sent_ = 0;
+  std::uint64_t riders_ = 0;
   std::vector<std::byte> open_;
+  std::vector<std::byte> rider_;  // of that
   std::vector<std::vector<std::byte>> held_;
   std::multimap<std::uint64_t, std::vector<std::byte>> inbox_;
   std::map<Cost, std::uint64_t> charged_;

@@ -17,6 +17,7 @@ struct TestOptions {
   bool lossless = false;
   std::uint32_t window_packets = 0;
   bool gathers = false;
+  bool carries_riders = false;
   std::uint64_t seed = 1;
   std::size_t memory_bytes = 1 << 16;
   ConnectOptions connect = {.timeout_ns = 100'000, .retry_count = 3, .rnr_delay_ns = 10'000};
@@ -32,7 +33,7 @@ class Side {
   Side(Runtime& runtime, std::uint8_t id, const TestOptions& options)
       : options_(options),
         wire(runtime, id, options.mtu_bytes, options.lossless, options.window_packets,
-             options.gathers),
+             options.gathers, options.carries_riders),
         dma(&runtime),
         nic(runtime, wire, dma,
             {.keys = Keys::from_seed(options.seed * 2 + id),

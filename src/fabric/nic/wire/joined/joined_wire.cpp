@@ -30,6 +30,11 @@ Bytes JoinedWire::reserve_around(LinkId link, std::size_t header_bytes, ConstByt
   return reserved_->reserve_around(link, header_bytes, payload);
 }
 
+Bytes JoinedWire::reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) {
+  reserved_ = &of(link);
+  return reserved_->reserve_with(link, rider, size_bytes);
+}
+
 void JoinedWire::flush() {
   first_.flush();
   second_.flush();

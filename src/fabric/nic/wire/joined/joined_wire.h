@@ -28,6 +28,7 @@ class JoinedWire final : public Wire {
   void prepare(LinkId link) override { of(link).prepare(link); }
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
+  Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
   void commit() override { reserved_->commit(); }
   void take_time(LinkId link) override { of(link).take_time(link); }
   void flush() override;

@@ -8,6 +8,9 @@
 // the size word of the place behind it, so that a consumer never takes bytes of an earlier lap for
 // a record. A packet that does not fit before the end of the ring is preceded by a skip record.
 //
+// A record may carry a rider, a packet of a fixed small size, between that word and its own packet:
+// an acknowledgement then costs the consumer no line of its own. A bit of the size word says so.
+//
 // A consumer that polls the size word takes its line away from a producer that fills it. So a
 // producer does well to write the payload first, the headers after it and then to commit: by the
 // time that it has the line again all of its stores wait for it, and none needs it twice.
@@ -25,13 +28,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/racy_copy.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
 
 namespace remora::fabric::nic {
@@ -52,17 +58,40 @@ namespace byte_ring {
 inline constexpr std::size_t size_word_bytes = sizeof(std::uint32_t);
 inline constexpr std::uint32_t size_of_nothing = 0;
 inline constexpr std::uint32_t size_of_skip = ~std::uint32_t{0};
+inline constexpr std::uint32_t with_rider = std::uint32_t{1} << 31;  // added to a size
+inline constexpr std::size_t rider_bytes = 16;
 
-// What a packet takes in the ring.
+// What a record holds: a packet, and perhaps a rider.
+struct Shape {
+  std::uint32_t packet_bytes = 0;
+  bool has_rider = false;
+
+  // Of a size word that is neither nothing nor a skip.
+  static constexpr Shape of(std::uint32_t word) {
+    return {word & ~with_rider, (word & with_rider) != 0};
+  }
+  constexpr std::uint32_t word() const { return packet_bytes | (has_rider ? with_rider : 0); }
+
+  constexpr std::size_t front_bytes() const {
+    return size_word_bytes + (has_rider ? rider_bytes : 0);
+  }
+  // What it takes in the ring.
+  constexpr std::size_t record_bytes() const {
+    return round_up(front_bytes() + packet_bytes, cache_line_bytes);
+  }
+  // Where the packet begins in its record.
+  constexpr std::size_t packet_offset() const {
+    return packet_bytes <= cache_line_bytes - front_bytes() ? front_bytes()
+                                                            : record_bytes() - packet_bytes;
+  }
+};
+
+// What a packet that is alone takes in the ring, and where it begins there.
 constexpr std::size_t record_bytes(std::size_t packet_bytes) {
-  return round_up(size_word_bytes + packet_bytes, cache_line_bytes);
+  return Shape{static_cast<std::uint32_t>(packet_bytes)}.record_bytes();
 }
-
-// Where a packet of this size begins in its record.
 constexpr std::size_t packet_offset(std::size_t packet_bytes) {
-  return packet_bytes <= cache_line_bytes - size_word_bytes
-             ? size_word_bytes
-             : record_bytes(packet_bytes) - packet_bytes;
+  return Shape{static_cast<std::uint32_t>(packet_bytes)}.packet_offset();
 }
 
 // Whether a ring of this capacity can always carry packets of this size in the end.
@@ -97,46 +126,53 @@ class RingProducer {
   void prepare() const { own(tail_); }
 
   // Room for one packet of exactly this size, to be filled in place; empty when there is none now,
-  // or the ring is broken. A second reservation replaces one that was not committed.
-  Bytes reserve(std::size_t size_bytes) {
-    REMORA_CHECK(size_bytes > 0 && size_bytes <= max_packet_bytes_, "no such packet on this ring");
-    const std::size_t record = byte_ring::record_bytes(size_bytes);
+  // or the ring is broken. A second reservation replaces one that was not committed. The rider, if
+  // it is not empty, has rider_bytes, which count as the packet's own for the size that fits.
+  Bytes reserve(std::size_t size_bytes, ConstBytes rider = {}) {
+    REMORA_CHECK(size_bytes > 0 && size_bytes + rider.size() <= max_packet_bytes_,
+                 "no such packet on this ring");
+    reserved_ = {static_cast<std::uint32_t>(size_bytes), !rider.empty()};
+    const std::size_t record = reserved_.record_bytes();
     const std::size_t offset = tail_ & (data_.size() - 1);
     const std::size_t to_end = data_.size() - offset;
     skipped_bytes_ = record <= to_end ? 0 : to_end;
     // One line more, for the cleared size word behind the record.
     const std::size_t needed = skipped_bytes_ + record + cache_line_bytes;
     if (broken_ || (needed > room() && !find_room(needed))) {
-      reserved_bytes_ = 0;
+      reserved_ = {};
       awaited_bytes_ = std::max(awaited_bytes_, needed);
       return {};
     }
-    reserved_bytes_ = size_bytes;
-    reserved_record_ = record;
+    if (reserved_.has_rider) {
+      REMORA_CHECK(rider.size() == byte_ring::rider_bytes, "no such rider");
+      std::memcpy(rider_.data(), rider.data(), byte_ring::rider_bytes);
+    }
     awaited_bytes_ = needed >= awaited_bytes_ ? 0 : awaited_bytes_;
     const std::size_t at = skipped_bytes_ == 0 ? offset : 0;
     // Now, since the line of this word is not polled yet and that of the record is.
     byte_ring::size_word(data_, (at + record) & (data_.size() - 1))
         .store(byte_ring::size_of_nothing, std::memory_order_relaxed);
-    return data_.subspan(at + byte_ring::packet_offset(size_bytes), size_bytes);
+    return data_.subspan(at + reserved_.packet_offset(), size_bytes);
   }
 
   // Publishes what was reserved; nothing when nothing is.
   void commit() {
-    if (reserved_bytes_ == 0) {
+    if (reserved_.packet_bytes == 0) {
       return;
     }
     const std::size_t mask = data_.size() - 1;
     const std::uint64_t start = tail_ + skipped_bytes_;
-    byte_ring::size_word(data_, start & mask)
-        .store(static_cast<std::uint32_t>(reserved_bytes_), std::memory_order_release);
+    if (reserved_.has_rider) {
+      racy_copy(data_.subspan((start & mask) + byte_ring::size_word_bytes, rider_.size()), rider_);
+    }
+    byte_ring::size_word(data_, start & mask).store(reserved_.word(), std::memory_order_release);
     if (skipped_bytes_ != 0) {
       byte_ring::size_word(data_, tail_ & mask)
           .store(byte_ring::size_of_skip, std::memory_order_release);
     }
-    tail_ = start + reserved_record_;
-    own_ahead(reserved_record_);
-    reserved_bytes_ = 0;
+    tail_ = start + reserved_.record_bytes();
+    own_ahead(reserved_.record_bytes());
+    reserved_ = {};
   }
 
   // While there is nothing to do: asks for some more of the lines that a packet like the last one
@@ -149,8 +185,13 @@ class RingProducer {
   }
 
   // To be asked after packets were published: whether the consumer sleeps and must be woken. Says
-  // so once.
+  // so once. It waits until all that was published has left this processor.
   bool must_wake_consumer() { return byte_ring::take_sleeper(control_->consumer_sleeps); }
+  // The same of a consumer that slept before, without that wait: one that was going to sleep while
+  // packets were published may be missed, so that the other has to be asked later.
+  bool must_wake_sleeper() {
+    return control_->consumer_sleeps.load(std::memory_order_relaxed) != 0 && must_wake_consumer();
+  }
 
   // A reservation failed for lack of room, and none of its size has succeeded since.
   bool waits_for_room() const { return awaited_bytes_ != 0; }
@@ -211,14 +252,14 @@ class RingProducer {
   RingControl* control_;
   Bytes data_;
   std::size_t max_packet_bytes_;
-  std::uint64_t tail_ = 0;           // where the next record goes
-  std::uint64_t owned_ = 0;          // the lines before it were asked for,
-  std::uint64_t wanted_ = 0;         // and those before this are going to be
-  std::uint64_t consumed_ = 0;       // the consumer's position as last seen
-  std::size_t reserved_bytes_ = 0;   // of the open reservation,
-  std::size_t reserved_record_ = 0;  // and what they take in the ring
-  std::size_t skipped_bytes_ = 0;    // up to the end of the ring, before the reserved record
-  std::size_t awaited_bytes_ = 0;    // of room, by a reservation that failed
+  std::uint64_t tail_ = 0;      // where the next record goes
+  std::uint64_t owned_ = 0;     // the lines before it were asked for,
+  std::uint64_t wanted_ = 0;    // and those before this are going to be
+  std::uint64_t consumed_ = 0;  // the consumer's position as last seen
+  byte_ring::Shape reserved_;   // the open reservation; of no bytes when there is none
+  std::array<std::byte, byte_ring::rider_bytes> rider_;  // of that
+  std::size_t skipped_bytes_ = 0;  // up to the end of the ring, before the reserved record
+  std::size_t awaited_bytes_ = 0;  // of room, by a reservation that failed
   bool broken_ = false;
 };
 
@@ -234,29 +275,38 @@ class RingConsumer {
   // The next packet, in place; empty when there is none, or the ring is broken. The span is checked
   // and stays, but the peer may change the bytes at any time.
   ConstBytes peek() {
-    std::uint32_t size = size_at_head();
-    if (size == byte_ring::size_of_nothing) [[likely]] {
+    std::uint32_t word = size_at_head();
+    if (word == byte_ring::size_of_nothing) [[likely]] {
       // The payload of a packet like the last one then comes together with its size, not after it.
-      if (peeked_bytes_ > cache_line_bytes - byte_ring::size_word_bytes) {
+      if (peeked_.record_bytes() > cache_line_bytes) {
         prefetch(1);
       }
       return {};
     }
-    if (size == byte_ring::size_of_skip && offset() != 0) {
+    if (word == byte_ring::size_of_skip && offset() != 0) {
       head_ += data_.size() - offset();
-      size = size_at_head();
-      if (size == byte_ring::size_of_nothing) {
+      word = size_at_head();
+      if (word == byte_ring::size_of_nothing) {
         return {};
       }
     }
-    if (broken_ || size > max_packet_bytes_ ||
-        !within(offset() + byte_ring::packet_offset(size), size, data_.size())) {
+    const byte_ring::Shape shape = byte_ring::Shape::of(word);
+    if (broken_ || !may_be(shape, offset())) {
       broken_ = true;
       return {};
     }
-    peeked_bytes_ = size;
-    return data_.subspan(offset() + byte_ring::packet_offset(size), size);
+    peeked_ = shape;
+    return data_.subspan(offset() + shape.packet_offset(), shape.packet_bytes);
   }
+
+  // The rider of the packet that peek showed, to be handed over before it; empty when it has none.
+  ConstBytes rider() const {
+    return peeked_.has_rider
+               ? data_.subspan(offset() + byte_ring::size_word_bytes, byte_ring::rider_bytes)
+               : Bytes();
+  }
+  // What the two take in the ring.
+  std::size_t peeked_record_bytes() const { return peeked_.record_bytes(); }
 
   // Brings the place of the next packet on its way into the caches, for who will peek soon.
   void expect() const {
@@ -270,28 +320,27 @@ class RingConsumer {
   template <typename Visit>
   void look_ahead(std::size_t count, Visit visit) const {
     constexpr std::size_t lines_at_most = 4;
-    const std::size_t lines = byte_ring::record_bytes(peeked_bytes_) / cache_line_bytes;
+    const std::size_t lines = peeked_.record_bytes() / cache_line_bytes;
     for (std::size_t line = 1; lines <= lines_at_most && line < count * lines; ++line) {
       prefetch(line);
     }
     std::uint64_t at = head_;
     for (; count > 0; --count) {
       const std::size_t start = at & (data_.size() - 1);
-      const std::uint32_t size = byte_ring::size_word(data_, start).load(std::memory_order_acquire);
-      const std::size_t packet = start + byte_ring::packet_offset(size);
-      if (size == byte_ring::size_of_nothing || size > max_packet_bytes_ ||
-          !within(packet, size, data_.size())) {
+      const std::uint32_t word = byte_ring::size_word(data_, start).load(std::memory_order_acquire);
+      const byte_ring::Shape shape = byte_ring::Shape::of(word);
+      if (word == byte_ring::size_of_nothing || !may_be(shape, start)) {
         return;
       }
-      visit(ConstBytes(data_).subspan(packet, size));
-      at += byte_ring::record_bytes(size);
+      visit(ConstBytes(data_).subspan(start + shape.packet_offset(), shape.packet_bytes));
+      at += shape.record_bytes();
     }
   }
 
   // Gives the place of the packet that peek showed back. True when the producer waits for room and
   // must be woken.
   [[nodiscard]] bool consume() {
-    head_ += byte_ring::record_bytes(peeked_bytes_);
+    head_ += peeked_.record_bytes();
     if (head_ - told_ < data_.size() / ring_limits::positions_per_lap) {
       return false;
     }
@@ -314,6 +363,11 @@ class RingConsumer {
   bool broken() const { return broken_; }
 
  private:
+  // Whether such a record may begin there. A rider alone is none.
+  bool may_be(const byte_ring::Shape& shape, std::size_t at) const {
+    return shape.packet_bytes != 0 && shape.packet_bytes <= max_packet_bytes_ &&
+           within(at + shape.packet_offset(), shape.packet_bytes, data_.size());
+  }
   std::size_t offset() const { return head_ & (data_.size() - 1); }
   void prefetch(std::size_t lines) const {
     __builtin_prefetch(data_.data() + ((head_ + lines * cache_line_bytes) & (data_.size() - 1)));
@@ -327,7 +381,7 @@ class RingConsumer {
   std::size_t max_packet_bytes_;
   std::uint64_t head_ = 0;  // where the next record is
   std::uint64_t told_ = 0;  // the position that the producer knows
-  std::size_t peeked_bytes_ = 0;
+  byte_ring::Shape peeked_;
   bool broken_ = false;
 };
 

@@ -6,7 +6,7 @@
 // has its reason, as text, behind that.
 //
 //    0  u64  magic "RMRARING"            36  u32  mtu_bytes
-//    8  u16  version (3)                 40  u64  features
+//    8  u16  version (4)                 40  u64  features
 //   10  u16  kind                        48  u32  text bytes, 0 but for refusals
 //   12  u32  size of the whole message   52  u32  code of a refusal (base/result.h), else 0
 //   16  16   gid of the sender           56  u32  0
@@ -33,7 +33,7 @@ namespace remora::fabric::nic {
 
 enum class HandshakeKind : std::uint16_t { hello = 1, welcome = 2, refusal = 3 };
 
-inline constexpr std::uint16_t handshake_version = 3;
+inline constexpr std::uint16_t handshake_version = 4;
 
 // Features that two sides may have in common.
 inline constexpr std::uint64_t feature_side = 1;  // side messages, with descriptors

@@ -54,8 +54,8 @@ class Station final : public PacketSink, public LinkOwner, public Poller {
   int wake_fd() const override { return wire->wake_fd(); }
   bool arm_wake() override { return wire->arm_wake(); }
 
-  bool send(LinkId link, const std::string& packet) {
-    const Bytes room = wire->reserve(link, packet.size());
+  bool send(LinkId link, const std::string& packet, const std::string& rider = {}) {
+    const Bytes room = wire->reserve_with(link, as_bytes(rider), packet.size());
     if (room.empty()) {
       return false;
     }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint32_t slot_bits = 8;
 static_assert(ring_limits::links_max == 1u << slot_bits);
+static_assert(rider_bytes == byte_ring::rider_bytes);
 
 }  // namespace
 
@@ -49,7 +50,7 @@ void RingWire::prepare(LinkId link) {
   }
 }
 
-Bytes RingWire::reserve(LinkId link, std::size_t size_bytes) {
+Bytes RingWire::reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) {
   reserved_ = nullptr;
   Slot* slot = find_up(link);
   if (slot == nullptr) {
@@ -59,7 +60,7 @@ Bytes RingWire::reserve(LinkId link, std::size_t size_bytes) {
     drop(*slot, LinkState::gone);
     return {};
   }
-  const Bytes room = slot->link->producer().reserve(size_bytes);
+  const Bytes room = slot->link->producer().reserve(size_bytes, rider);
   if (!room.empty()) [[likely]] {
     reserved_ = slot;
   } else if (slot->link->producer().broken()) {
@@ -74,25 +75,47 @@ void RingWire::commit() {
     return;
   }
   slot->link->producer().commit();
-  if (!slot->flush_wanted) {
-    slot->flush_wanted = true;
+  if (!slot->is_unflushed) {
+    slot->is_unflushed = true;
     unflushed_.push_back(static_cast<std::uint32_t>(slot - slots_.data()));
   }
 }
 
-// Packets are visible to the peer since their commit; what is left is to wake it if it sleeps.
+// Packets are visible to the peer since their commit; what is left is to wake it if it sleeps. To
+// be sure of that takes as long as the packets take to leave this processor. So the next poll asks,
+// or whoever is going to sleep; now, only who is known to sleep is woken.
 void RingWire::flush() {
   for (const std::uint32_t index : unflushed_) {
     Slot& slot = slots_[index];
-    slot.flush_wanted = false;
-    if (slot.state == LinkState::up && slot.link->producer().must_wake_consumer()) [[unlikely]] {
+    slot.is_unflushed = false;
+    if (slot.state != LinkState::up) [[unlikely]] {
+      continue;
+    }
+    if (slot.link->producer().must_wake_sleeper()) [[unlikely]] {
       slot.link->ring_bell();
+    } else if (!slot.is_unasked) {
+      slot.is_unasked = true;
+      unasked_.push_back(index);
     }
   }
   unflushed_.clear();
 }
 
+void RingWire::wake_sleepers() {
+  for (const std::uint32_t index : unasked_) {
+    Slot& slot = slots_[index];
+    slot.is_unasked = false;
+    if (slot.state == LinkState::up && slot.link->producer().must_wake_consumer()) [[unlikely]] {
+      slot.link->ring_bell();
+    }
+  }
+  unasked_.clear();
+}
+
 std::size_t RingWire::poll(PacketSink& sink, std::size_t budget) {
+  if (!unasked_.empty()) {
+    wake_sleepers();
+  }
   std::size_t taken = 0;
   for (std::size_t left = active_.size(); left > 0 && taken < budget; --left) {
     const std::uint32_t index = active_[next_];
@@ -128,7 +151,7 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
       return taken;
     }
     const ConstBytes packet = slot.link->consumer().peek();
-    if (packet.empty() || (slot.state == LinkState::closing && !may_drain(slot, packet))) {
+    if (packet.empty() || (slot.state == LinkState::closing && !may_drain(slot))) {
       slot.burst = std::max<std::size_t>(taken, 1);
       if (taken == 0) {
         slot.link->producer().own_more();
@@ -139,6 +162,12 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
     // It is going to be answered.
     if (budget == 1) {
       slot.link->producer().prepare();
+    }
+    if (const ConstBytes rider = slot.link->consumer().rider(); !rider.empty()) {
+      sink.receive(id_of(index), rider);
+      if (slot.state == LinkState::gone) [[unlikely]] {
+        return taken;
+      }
     }
     sink.receive(id_of(index), packet);
     // Harmless when the sink has cut the link off: its memory is still there.
@@ -151,8 +180,8 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
 }
 
 // What a peer left is handed over, but no more than its ring holds: it may be writing on.
-bool RingWire::may_drain(Slot& slot, ConstBytes packet) {
-  const std::size_t record = byte_ring::record_bytes(packet.size());
+bool RingWire::may_drain(Slot& slot) {
+  const std::size_t record = slot.link->consumer().peeked_record_bytes();
   const bool may = record <= slot.drain_bytes;
   slot.drain_bytes = may ? slot.drain_bytes - record : 0;
   return may;

@@ -111,9 +111,13 @@ class RingWire final : public Wire, public Poller {
   Gid gid() const override { return terms_.gid; }
   std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
   bool lossless() const override { return true; }
+  bool carries_riders() const override { return true; }
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override;
-  Bytes reserve(LinkId link, std::size_t size_bytes) override;
+  Bytes reserve(LinkId link, std::size_t size_bytes) override {
+    return reserve_with(link, {}, size_bytes);
+  }
+  Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
   void commit() override;
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
@@ -135,7 +139,8 @@ class RingWire final : public Wire, public Poller {
   };
   struct Slot {
     LinkState state = LinkState::unused;
-    bool flush_wanted = false;
+    bool is_unflushed = false;  // it is in the list of these,
+    bool is_unasked = false;    // or in that one
     std::uint32_t generation = 1;
     std::size_t burst = 1;        // packets that the next poll may take
     std::size_t drain_bytes = 0;  // of a closing link: what may still be handed over
@@ -174,7 +179,8 @@ class RingWire final : public Wire, public Poller {
   const Slot* find_up(LinkId link) const;
   void drop(Slot& slot, LinkState state);
   std::size_t poll_link(std::uint32_t index, PacketSink& sink, std::size_t budget);
-  static bool may_drain(Slot& slot, ConstBytes packet);
+  static bool may_drain(Slot& slot);
+  void wake_sleepers();
   void end_if_due(Slot& slot);
   void give_back(PacketSink& sink);
   void disarm();
@@ -192,9 +198,10 @@ class RingWire final : public Wire, public Poller {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> active_;  // slots in use
   std::vector<std::uint32_t> unflushed_;
-  std::size_t next_ = 0;      // in active_: whose turn it is
-  std::size_t ending_ = 0;    // links that are closing or gone
-  Slot* reserved_ = nullptr;  // where the open reservation is
+  std::vector<std::uint32_t> unasked_;  // whether their peers sleep, since they were flushed
+  std::size_t next_ = 0;                // in active_: whose turn it is
+  std::size_t ending_ = 0;              // links that are closing or gone
+  Slot* reserved_ = nullptr;            // where the open reservation is
   bool armed_ = false;
   std::uint32_t polls_to_look_ = 0;
   std::array<std::byte, frame_bytes_max> frame_;

@@ -62,6 +62,7 @@ RingWire::RingWire(Runtime& runtime, LinkOwner& owner, const RingWireOptions& op
       slots_(options.max_links) {
   active_.reserve(options.max_links);
   unflushed_.reserve(options.max_links);
+  unasked_.reserve(options.max_links);
   runtime_.add_poller(*this);
 }
 
@@ -301,6 +302,8 @@ void RingWire::serve_socket(std::uint32_t index) {
 }
 
 bool RingWire::arm_wake() {
+  flush();
+  wake_sleepers();
   armed_ = true;
   for (const std::uint32_t index : active_) {
     Slot& slot = slots_[index];

@@ -1,6 +1,7 @@
 #include "fabric/nic/wire/ring/ring_wire.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <set>
@@ -60,6 +61,46 @@ TEST_F(RingWireTest, carries_packets_both_ways_while_the_loop_sleeps_between) {
   }
   EXPECT_EQ(server_.packets.back(), "ping");
   EXPECT_EQ(client_.packets.back(), "pong");
+}
+
+TEST_F(RingWireTest, hands_over_a_rider_before_the_packet_that_carried_it) {
+  const LinkId link = connected(client_);
+  ASSERT_TRUE(client_.wire->traits(link).carries_riders);
+  ASSERT_TRUE(client_.send(link, "one", "this is a rider."));
+  ASSERT_TRUE(client_.send(link, "two"));
+  ASSERT_TRUE(server_.run_until([&] { return server_.packets.size() == 3; }));
+  EXPECT_EQ(server_.packets, (std::vector<std::string>{"this is a rider.", "one", "two"}));
+}
+
+// Cut off by what the rider said, it is not heard any more.
+TEST_F(RingWireTest, hands_over_no_packet_of_a_link_that_its_rider_has_ended) {
+  const LinkId link = connected(client_);
+  server_.on_packet = [&](LinkId from) { server_.wire->cut_off(from); };
+  ASSERT_TRUE(client_.send(link, "packet", "this is a rider."));
+  ASSERT_TRUE(server_.run_until([&] { return !server_.downs.empty(); }));
+  EXPECT_EQ(server_.packets, std::vector<std::string>{"this is a rider."});
+}
+
+// A flush does not wait for its packets to leave the processor, so one that falls asleep meanwhile
+// is woken by the next poll, or by who goes to sleep next.
+TEST_F(RingWireTest, wakes_who_falls_asleep_behind_a_flush) {
+  const LinkId link = connected(client_);
+  for (const bool by_poll : {true, false}) {
+    server_.polls_packets = false;
+    ASSERT_TRUE(client_.send(link, "ping"));
+    ASSERT_EQ(server_.wire->poll(server_, 64), 1u);
+    ASSERT_TRUE(server_.wire->arm_wake());
+    pollfd readable = {.fd = server_.wire->wake_fd(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(::poll(&readable, 1, 0), 0);
+    if (by_poll) {
+      (void)client_.wire->poll(client_, 64);
+    } else {
+      (void)client_.wire->arm_wake();
+    }
+    EXPECT_EQ(::poll(&readable, 1, 0), 1);
+    while (server_.wire->poll()) {
+    }
+  }
 }
 
 TEST_F(RingWireTest, gives_no_room_when_the_peer_does_not_read) {

@@ -36,7 +36,10 @@ void run(ConstBytes input) {
         memory->control.consumed = where < 128 ? word : std::uint64_t{word} << 32 | word;
         break;
       case 2: {
-        const Bytes room = producer.reserve(word % max_packet_bytes + 1);
+        static constexpr std::byte rider[byte_ring::rider_bytes] = {};
+        const bool rides = word % max_packet_bytes + 1 + sizeof rider <= max_packet_bytes;
+        const Bytes room = producer.reserve(word % max_packet_bytes + 1,
+                                            rides && where % 2 != 0 ? rider : ConstBytes());
         std::fill(room.begin(), room.end(), std::byte{0xff});
         producer.commit();
         break;
@@ -46,6 +49,9 @@ void run(ConstBytes input) {
         REMORA_CHECK(packet.size() <= max_packet_bytes, "a packet that cannot be");
         if (!packet.empty()) {
           volatile std::byte last = packet.back();
+          if (const ConstBytes rider = consumer.rider(); !rider.empty()) {
+            last = rider.back();
+          }
           (void)last;
           (void)consumer.consume();
         }
