@@ -18,11 +18,13 @@ Result<Moved> move_key(LocalStore& store, ConstBytes from, ConstBytes to, KeyMov
   if (!store.settled(move.mark)) {
     return Moved::waits;
   }
-  if (const std::optional<LocalStore::Found> now = store.get(from);
-      now && now->version == move.version) {
-    REMORA_TRY(store.del(from).status());
-  }
+  REMORA_TRY(end_move(store, from, move));
   return Moved::done;
+}
+
+Status end_move(LocalStore& store, ConstBytes from, const KeyMove& move) {
+  const std::optional<LocalStore::Found> now = store.get(from);
+  return now && now->version == move.version ? store.del(from).status() : Status();
 }
 
 }  // namespace remora::kv

@@ -22,4 +22,7 @@ enum class Moved : std::uint8_t {
 // deleted. Failures: not_found before the copy is made, and those of put and del.
 Result<Moved> move_key(LocalStore& store, ConstBytes from, ConstBytes to, KeyMove& move);
 
+// The last step, of one whose copy is made and persistent.
+Status end_move(LocalStore& store, ConstBytes from, const KeyMove& move);
+
 }  // namespace remora::kv

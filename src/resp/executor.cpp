@@ -82,6 +82,7 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
   if (done != Done::no_room && done != Done::uncommitted) {  // else it goes on where it is
     session.progress = 0;
     session.move = {};
+    session.moved.clear();
   }
   return done;
 }
@@ -203,6 +204,7 @@ std::optional<Done> move(Call& call, std::string_view from, std::string_view to)
   const Result<kv::Moved> moved =
       kv::move_key(call.store, stored_key(from), stored_key(to), call.session.move);
   if (moved.ok() && *moved == kv::Moved::waits) {
+    call.session.moved = from;
     return Done::uncommitted;
   }
   if (moved.code() == Code::not_found) {

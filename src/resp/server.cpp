@@ -377,6 +377,10 @@ void Server::close(Connection& connection) {
   kept_ -= std::exchange(connection.counted, 0);
   connection.in.release();
   connection.out.release();
+  if (!connection.session.moved.empty()) {
+    left_moves_.push_back({std::move(connection.session.moved), connection.session.move});
+    begin_to_settle();
+  }
   if (is_deaf_) {
     listen_again();
   }

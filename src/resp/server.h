@@ -192,6 +192,8 @@ class Server final : public Poller, private Sleeper {
   Task<void> make_room();
   void wait_for_room(Connection& connection);
   Task<void> settle();
+  void begin_to_settle();
+  void end_left_moves();
   void wait_for_commit(Connection& connection);
   void wait_for_persistence(Connection& connection);
   std::uint64_t next_end_ns() const;
@@ -240,6 +242,12 @@ class Server final : public Poller, private Sleeper {
   std::vector<Connection*> holding_;   // replies
   std::vector<Connection*> roomless_;  // wait for room
   std::vector<Connection*> uncommitted_;
+  // Keys whose clients have left in the middle of moving them: their old names go all the same.
+  struct LeftMove {
+    std::string key;
+    kv::KeyMove move;
+  };
+  std::vector<LeftMove> left_moves_;
   std::vector<Connection*> waiting_;  // wait for persistence
   bool again_ = false;                // requests were left, for the size of the replies alone
   bool committing_ = false;

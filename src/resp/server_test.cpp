@@ -40,6 +40,12 @@ class Guest {
     }
     descriptor_ = -1;
   }
+  // In a way that the server hears of at once, though it does not read.
+  void break_off() {
+    const linger none = {.l_onoff = 1, .l_linger = 0};
+    EXPECT_EQ(::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &none, sizeof none), 0);
+    leave();
+  }
   void send(const std::string& bytes) {
     std::size_t sent = 0;
     while (sent < bytes.size()) {
@@ -201,6 +207,31 @@ TEST_F(RespServerTest, a_key_that_moves_is_there_under_one_of_its_names) {
   store_.persist();
   EXPECT_EQ(mover->reply(), "+OK\r\n+PONG\r\n");
   EXPECT_EQ(other->ask("MGET b y"), "*2\r\n$3\r\nnew\r\n$1\r\n2\r\n");
+}
+
+// A command that has begun is carried out, whoever waits for its end.
+TEST_F(RespServerTest, a_key_is_moved_though_its_client_has_left_meanwhile) {
+  serve();
+  const auto other = guest();
+  for (const bool is_written_again : {false, true}) {
+    const auto mover = guest();
+    store_.automatic = true;
+    EXPECT_EQ(mover->ask("SET a 1"), "+OK\r\n");
+    store_.persist();
+    store_.automatic = false;
+    mover->send("RENAME a x\r\n");
+    EXPECT_EQ(mover->came(), "");
+    mover->break_off();
+    EXPECT_EQ(other->ask("MGET a x"), "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
+    if (is_written_again) {
+      EXPECT_EQ(other->ask("SET a new"), "+OK\r\n");
+    }
+    store_.persist();
+    const std::string after =
+        is_written_again ? "*2\r\n$3\r\nnew\r\n$1\r\n1\r\n" : "*2\r\n$-1\r\n$1\r\n1\r\n";
+    EXPECT_EQ(other->came(), "");  // turns for the server
+    EXPECT_EQ(other->ask("MGET a x"), after);
+  }
 }
 
 TEST_F(RespServerTest, shows_what_is_visible_where_nobody_asked_for_more) {

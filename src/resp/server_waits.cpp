@@ -128,6 +128,10 @@ Task<void> Server::make_room() {
 void Server::wait_for_commit(Connection& connection) {
   connection.pause = Pause::commit;
   uncommitted_.push_back(&connection);
+  begin_to_settle();
+}
+
+void Server::begin_to_settle() {
   if (!settling_) {
     settling_ = true;
     flows_.keep(settle());
@@ -136,7 +140,7 @@ void Server::wait_for_commit(Connection& connection) {
 
 // One commit serves all that wait when it begins; who came later finds that, and waits once more.
 Task<void> Server::settle() {
-  while (!uncommitted_.empty()) {
+  while (!uncommitted_.empty() || !left_moves_.empty()) {
     co_await runtime_.yield();  // a connection may be in the middle of its requests
     const Status status = co_await store_.persistent(store_.now());
     for (Connection* connection : std::exchange(uncommitted_, {})) {
@@ -151,10 +155,27 @@ Task<void> Server::settle() {
         close(*connection);
       }
     }
+    if (status.ok()) {
+      end_left_moves();
+    } else {
+      left_moves_.clear();
+    }
     see_to_held();
     bury();
   }
   settling_ = false;
+}
+
+// One whose copy has become persistent meanwhile; the others wait for the next commit. What cannot
+// be deleted stays under both names, as after a power cut.
+void Server::end_left_moves() {
+  std::erase_if(left_moves_, [this](const LeftMove& left) {
+    const bool is_settled = store_.settled(left.move.mark);
+    if (is_settled) {
+      (void)kv::end_move(store_, stored_key(left.key), left.move);
+    }
+    return is_settled;
+  });
 }
 
 // --- WAITAOF ---
