@@ -47,8 +47,6 @@ inline constexpr std::size_t spare_least_bytes = 64 * 1024;
 // Clients at a time, as Redis has it.
 inline constexpr std::uint32_t clients = 10'000;
 inline constexpr std::size_t accepts_per_turn = 64;
-// Without a descriptor for one more client nobody is let in until one goes, or for so long.
-inline constexpr std::uint64_t deaf_ns = 100'000'000;
 inline constexpr int events_per_turn = 256;
 // In a loop that others keep busy: turns between two looks at the sockets.
 inline constexpr std::uint32_t turns_per_look = 16;

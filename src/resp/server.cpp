@@ -126,12 +126,10 @@ Status Server::listen(const RespOptions& options) {
   }
   settings_.port = bound.port();
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
-  epoll_event event = {};
-  event.events = EPOLLIN;
-  if (epoll_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) != 0) {
+  if (epoll_ < 0) {
     return os_failure("cannot watch the socket for Redis clients", errno);
   }
-  return {};
+  return door_.open(epoll_, listener_, 0);
 }
 
 // --- Turns ---
@@ -262,8 +260,8 @@ void Server::accept_some() {
     const int descriptor =
         ::accept4(listener_, peer.plain(), &peer.size_bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        stop_listening();
+      if (Door::is_want(errno)) {
+        door_.rest();
       }
       return;
     }
@@ -272,26 +270,6 @@ void Server::accept_some() {
     } else {
       add(descriptor, peer);
     }
-  }
-}
-
-// Who waits at the door would be told again and again.
-void Server::stop_listening() {
-  epoll_event event = {};
-  is_deaf_ = ::epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event) == 0;
-  if (is_deaf_) {
-    runtime_.arm(doorbell_, runtime_.after(limits::deaf_ns));
-  }
-}
-
-void Server::listen_again() {
-  epoll_event event = {};
-  event.events = EPOLLIN;
-  is_deaf_ = listener_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_, &event) != 0;
-  if (is_deaf_) {
-    runtime_.arm(doorbell_, runtime_.after(limits::deaf_ns));
-  } else {
-    doorbell_.disarm();
   }
 }
 
@@ -351,6 +329,7 @@ void Server::reject(int descriptor, std::string_view reply) {
 
 void Server::close_doors() {
   if (listener_ >= 0) {
+    door_.forget();
     ::close(listener_);  // which takes it out of the epoll set
     listener_ = -1;
   }
@@ -381,9 +360,7 @@ void Server::close(Connection& connection) {
     left_moves_.push_back({std::move(connection.session.moved), connection.session.move});
     begin_to_settle();
   }
-  if (is_deaf_) {
-    listen_again();
-  }
+  door_.open_again();  // with the descriptor of this one
   for (std::vector<Connection*>* list : {&holding_, &roomless_, &uncommitted_, &waiting_}) {
     std::erase(*list, &connection);
   }

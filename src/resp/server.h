@@ -46,6 +46,7 @@
 #include "resp/gathering.h"
 #include "resp/output.h"
 #include "resp/short_waits.h"
+#include "runtime/door.h"
 #include "runtime/flows.h"
 #include "runtime/poller.h"
 #include "runtime/runtime.h"
@@ -127,16 +128,6 @@ class Server final : public Poller, private Sleeper {
     Server& server_;
   };
 
-  // Lets clients in again.
-  class Doorbell final : public Timer {
-   public:
-    explicit Doorbell(Server& server) : server_(server) {}
-    void expire() override { server_.listen_again(); }
-
-   private:
-    Server& server_;
-  };
-
   Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& options);
   Status listen(const RespOptions& options);
 
@@ -152,8 +143,6 @@ class Server final : public Poller, private Sleeper {
   int gather(std::uint64_t span_ns);
 
   void accept_some();
-  void stop_listening();
-  void listen_again();
   void add(int descriptor, const SocketAddress& peer);
   bool has_place_for(const std::string& guest) const;
   void reject(int descriptor, std::string_view reply);
@@ -222,7 +211,7 @@ class Server final : public Poller, private Sleeper {
   bool others_came_ = false;  // to the end of a nap
   int others_ = -1;           // a sleep ends, too, when this is readable
   std::optional<int> slept_;  // so many events were found by a sleep, and not yet served
-  bool is_deaf_ = false;      // nobody is let in for the time being
+  Door door_{runtime_};
   std::uint64_t last_id_ = 0;
   std::unique_ptr<char[]> input_;
   Output out_;  // of the connection that is served
@@ -256,7 +245,6 @@ class Server final : public Poller, private Sleeper {
   bool making_room_ = false;
   bool settling_ = false;
   Clock clock_{*this};
-  Doorbell doorbell_{*this};
   Flows flows_;
 };
 

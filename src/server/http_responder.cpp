@@ -64,8 +64,7 @@ Status HttpResponder::listen() {
                : os_failure("cannot listen at " + options_.address, errno);
   }
   port_ = bound.port();
-  watch(listener_.number(), EPOLLIN, true);
-  return {};
+  return door_.open(epoll_.number(), listener_.number(), 0);
 }
 
 void HttpResponder::watch(int descriptor, std::uint32_t events, bool first) {
@@ -95,6 +94,9 @@ bool HttpResponder::accept_some() {
     Descriptor socket(
         ::accept4(listener_.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket.open()) {
+      if (Door::is_want(errno)) {
+        door_.rest();
+      }
       return some;
     }
     some = true;

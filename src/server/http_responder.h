@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "fabric/nic/wire/ring/descriptor.h"
+#include "runtime/door.h"
 #include "runtime/runtime.h"
 #include "server/occasional_poller.h"
 
@@ -73,6 +74,7 @@ class HttpResponder final : public OccasionalPoller {
   const Body body_;
   Descriptor epoll_;
   Descriptor listener_;
+  Door door_{runtime_};
   std::uint16_t port_ = 0;
   std::vector<std::unique_ptr<Connection>> connections_;
   Sweeper sweeper_{*this};

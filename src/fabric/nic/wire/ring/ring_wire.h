@@ -33,6 +33,7 @@
 #include "fabric/nic/wire.h"
 #include "fabric/nic/wire/ring/host_link.h"
 #include "fabric/nic/wire/ring/host_socket.h"
+#include "runtime/door.h"
 #include "runtime/event.h"
 #include "runtime/runtime.h"
 #include "runtime/task.h"
@@ -164,7 +165,6 @@ class RingWire final : public Wire, public Poller {
   void step_pending(Pending& pending);
   void end_pending(Pending& pending, Result<LinkId> result);
   void accept_some();
-  void pause_listener(bool pause);
   Status admit(const HostPeer& peer, HostEnd end);
   Result<LinkId> add_link(HostLink link);
   std::optional<std::uint32_t> unused_slot() const;
@@ -192,7 +192,7 @@ class RingWire final : public Wire, public Poller {
   const std::uint64_t handshake_ns_;
   Descriptor epoll_;
   std::optional<HostListener> listener_;
-  bool listener_paused_ = false;
+  Door door_{runtime_};
   std::vector<std::unique_ptr<Pending>> pending_;
 
   std::vector<Slot> slots_;

@@ -82,7 +82,7 @@ Status RingWire::listen(const std::string& path, mode_t mode) {
   if (!listener.ok()) {
     return listener.status();
   }
-  REMORA_TRY(watch_descriptor(listener->descriptor(), listener_tag));
+  REMORA_TRY(door_.open(epoll_.number(), listener->descriptor(), listener_tag));
   listener_.emplace(std::move(*listener));
   return {};
 }
@@ -144,7 +144,7 @@ void RingWire::end_pending(Pending& pending, Result<LinkId> result) {
                    [&](const std::unique_ptr<Pending>& other) { return other.get() == &pending; });
   const std::unique_ptr<Pending> ended = std::move(*found);
   pending_.erase(found);
-  pause_listener(false);
+  door_.open_again();
   if (ended->outcome != nullptr) {
     ended->outcome->set(std::move(result));
   } else if (!result.ok()) {
@@ -155,7 +155,7 @@ void RingWire::end_pending(Pending& pending, Result<LinkId> result) {
 void RingWire::accept_some() {
   for (std::size_t i = 0; i < ring_limits::messages_per_look; ++i) {
     if (pending_.size() >= ring_limits::handshakes) {
-      pause_listener(true);
+      door_.shut();
       return;
     }
     Result<std::optional<HostSocket>> socket = listener_->accept();
@@ -166,22 +166,11 @@ void RingWire::accept_some() {
                        ? add_pending(HostHandshake::accept(std::move(**socket), terms_), nullptr)
                        : socket.status();
     if (!added.ok()) {
+      door_.rest();
       owner_.refused(added);
       return;
     }
   }
-}
-
-// A listener that is full is not listened to, or it would keep the loop awake.
-void RingWire::pause_listener(bool pause) {
-  if (!listener_ || pause == listener_paused_) {
-    return;
-  }
-  listener_paused_ = pause;
-  epoll_event event = {};
-  event.events = pause ? 0u : static_cast<std::uint32_t>(EPOLLIN);
-  event.data.u64 = listener_tag;
-  ::epoll_ctl(epoll_.number(), EPOLL_CTL_MOD, listener_->descriptor(), &event);
 }
 
 Status RingWire::admit(const HostPeer& peer, HostEnd end) {

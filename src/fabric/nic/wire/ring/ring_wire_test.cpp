@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <set>
@@ -166,6 +167,28 @@ TEST_F(RingWireTest, gives_up_on_a_peer_that_says_nothing) {
   ASSERT_TRUE(server.run_until([&] { return !server.refusals.empty(); }));
   EXPECT_EQ(server.refusals[0].code(), Code::timed_out);
   EXPECT_EQ(open_descriptors(), descriptors + 1);
+}
+
+// Who waits at the door is not asked for again and again.
+TEST_F(RingWireTest, rests_while_it_has_no_descriptor_for_who_comes) {
+  const Result<HostSocket> waiting = HostSocket::connect(path());
+  ASSERT_TRUE(waiting.ok());
+  rlimit usual = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const int next = ::dup(0);
+  ASSERT_GE(next, 0);
+  ::close(next);
+  const rlimit none = {.rlim_cur = static_cast<rlim_t>(next), .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::uint64_t begin_ns = loop_.now_ns();
+  const bool was_refused = server_.run_until([&] { return !server_.refusals.empty(); });
+  loop_.run_for(10'000'000);
+  const std::uint64_t pauses = (loop_.now_ns() - begin_ns) / Door::rest_ns;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  ASSERT_TRUE(was_refused);
+  EXPECT_LE(server_.refusals.size(), pauses + 1);
+  const std::size_t descriptors = open_descriptors();
+  EXPECT_TRUE(server_.run_until([&] { return open_descriptors() == descriptors + 1; }));
 }
 
 TEST_F(RingWireTest, gives_up_on_a_listener_that_says_nothing) {

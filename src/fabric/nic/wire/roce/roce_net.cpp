@@ -119,7 +119,7 @@ Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& ow
     return listener.status();
   }
   (*net)->listener_ = std::move(listener).value();
-  REMORA_TRY((*net)->watch((*net)->listener_.number()));
+  REMORA_TRY((*net)->door_.open((*net)->epoll_.number(), (*net)->listener_.number(), 0));
   return net;
 }
 
@@ -262,6 +262,9 @@ void RoceNet::accept_some() {
   for (int i = 0; i < accepts_per_look; ++i) {
     Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.open()) {
+      if (Door::is_want(errno)) {
+        door_.rest();
+      }
       return;
     }
     const auto strangers = std::ranges::count_if(

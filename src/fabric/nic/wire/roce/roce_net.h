@@ -31,6 +31,7 @@
 #include "fabric/nic/wire/roce/control_stream.h"
 #include "fabric/nic/wire/roce/net_message.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
+#include "runtime/door.h"
 #include "runtime/event.h"
 #include "runtime/runtime.h"
 #include "runtime/task.h"
@@ -122,6 +123,7 @@ class RoceNet final : public Poller {
   const RoceNetOptions options_;
   Descriptor epoll_;
   Descriptor listener_;
+  Door door_{runtime_};
   std::unique_ptr<RoceWire> wire_;
   std::vector<std::unique_ptr<Peer>> links_;  // those that came, introduced or not
   bool some_ended_ = false;
