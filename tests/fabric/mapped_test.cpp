@@ -113,6 +113,19 @@ TEST_F(Mapped, what_cannot_be_posted_is_refused_as_on_any_wire) {
   EXPECT_EQ(short_cut(*world_), 0u);
 }
 
+TEST_F(Mapped, a_queue_pair_for_no_pieces_moves_none_as_on_any_wire) {
+  PairOptions options;
+  options.max_pieces = 0;
+  Pair pair(*world_, options);
+  for (const std::uint32_t size : {8u, 64u, 4096u}) {
+    SendWork work = pair.write(1, 0, 0, size);
+    EXPECT_EQ(pair.near.qp->post_send(std::span(&work, 1)).code(), Code::invalid_argument);
+    work = pair.read(1, 0, 0, size);
+    EXPECT_EQ(pair.near.qp->post_send(std::span(&work, 1)).code(), Code::invalid_argument);
+  }
+  EXPECT_EQ(short_cut(*world_), 0u);
+}
+
 TEST_F(Mapped, a_flush_covers_what_went_by_the_rings) {
   Pair pair(*world_);
   for (std::uint64_t i = 0; i < 4; ++i) {

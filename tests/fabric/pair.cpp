@@ -16,7 +16,7 @@ std::unique_ptr<T> made(Result<std::unique_ptr<T>> result) {
 }
 
 void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region* region,
-              std::uint32_t max_sends) {
+              const PairOptions& options) {
   end.device = &device;
   end.domain = device.create_domain();
   end.memory = made(end.domain->register_memory(memory, access, region));
@@ -25,7 +25,8 @@ void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region
   end.receive_queue = made(device.create_completion_queue(1024));
   end.qp = made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
                                                .receive_queue = end.receive_queue.get(),
-                                               .max_sends = max_sends}));
+                                               .max_sends = options.max_sends,
+                                               .max_pieces = options.max_pieces}));
   EXPECT_TRUE(end.qp->initialise().ok());
 }
 
@@ -47,9 +48,9 @@ Pair::Pair(World& world, const PairOptions& options) : world_(world) {
   near.dram.resize(buffer_bytes + near_bytes);
   far.dram.resize(buffer_bytes);
   make_end(near, world.near(), Bytes(near.dram).subspan(buffer_bytes),
-           every_access & ~AccessFlags{flush_persistence}, nullptr, options.max_sends);
+           every_access & ~AccessFlags{flush_persistence}, nullptr, options);
   make_end(far, world.far(), world.far_region().bytes(), options.far_access, &world.far_region(),
-           options.max_sends);
+           options);
   connected_ =
       near.qp->connect(far.qp->address(), options.near.value_or(world.connect_options())).ok() &&
       far.qp->connect(near.qp->address(), options.far.value_or(world.connect_options())).ok();

@@ -43,6 +43,7 @@ struct PairOptions {
   std::optional<ConnectOptions> far;
   AccessFlags far_access = every_access;  // of far's memory region
   std::uint32_t max_sends = 128;
+  std::uint32_t max_pieces = QueuePairOptions().max_pieces;
 };
 
 class Pair {

@@ -258,7 +258,9 @@ bool Qp::execute(const SendWork& work) {
 
 Status Qp::post_sends(std::span<const SendWork> works) {
   // Nothing follows a request that has failed, though the error state begins with the next turn.
-  if (lane_ != nullptr && sends_.empty() && !held_ && !requester_.failed()) {
+  // The lane takes it for granted that one piece may be moved.
+  if (lane_ != nullptr && sends_.empty() && !held_ && !requester_.failed() &&
+      options_.max_pieces != 0) {
     windows_ = moves_lines() ? &lane_->windows() : &no_windows;
     if (works.size() == 1 && windows_->run(works[0])) {
       connection_.engine.ask_for_turn();
