@@ -9,6 +9,7 @@
 // move by relaxed atomic accesses. Both sides of a race must go by this function to be silent.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,6 +59,29 @@ inline void racy_copy(Bytes to, ConstBytes from) {
   // Keeps the compiler from reading the source again where the program reads the copy.
   __asm__ volatile("" : : "r"(to.data()), "r"(from.data()) : "memory");
 #endif
+}
+
+// The same, and no aligned word of the source is taken in two parts: what a peer stores to it by
+// one store arrives whole, or not at all.
+inline void racy_copy_words(Bytes to, ConstBytes from) {
+  REMORA_CHECK(to.size() >= from.size(), "the copy does not fit its target");
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(from.data()) % word_bytes;
+#if !defined(__SANITIZE_THREAD__)
+  // Loads of any size then begin and end between two words, also those that overlap.
+  if (before == 0 && from.size() % word_bytes == 0 &&
+      reinterpret_cast<std::uintptr_t>(to.data()) % word_bytes == 0) [[likely]] {
+    racy_copy(to, from);
+    return;
+  }
+#endif
+  std::size_t at = std::min(before, from.size());
+  racy_copy(to, from.first(at));
+  for (; from.size() - at >= word_bytes; at += word_bytes) {
+    const std::uint64_t word =
+        __atomic_load_n(reinterpret_cast<const std::uint64_t*>(from.data() + at), __ATOMIC_RELAXED);
+    racy_copy(to.subspan(at), object_bytes(word));
+  }
+  racy_copy(to.subspan(at), from.subspan(at));
 }
 
 }  // namespace remora

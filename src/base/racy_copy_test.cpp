@@ -11,7 +11,9 @@
 namespace remora {
 namespace {
 
-TEST(RacyCopy, copies_exactly_the_range_at_every_alignment) {
+using Copy = void (*)(Bytes to, ConstBytes from);
+
+void check_every_alignment(Copy copy) {
   alignas(word_bytes) std::array<std::byte, 64> source;
   for (std::size_t i = 0; i < source.size(); ++i) {
     source[i] = static_cast<std::byte>(i + 1);
@@ -20,7 +22,7 @@ TEST(RacyCopy, copies_exactly_the_range_at_every_alignment) {
     for (std::size_t to = 0; to < 9; ++to) {
       for (std::size_t size = 0; size <= 40; ++size) {
         alignas(word_bytes) std::array<std::byte, 64> target = {};
-        racy_copy(Bytes(target).subspan(to, size), ConstBytes(source).subspan(from, size));
+        copy(Bytes(target).subspan(to, size), ConstBytes(source).subspan(from, size));
         for (std::size_t i = 0; i < target.size(); ++i) {
           const bool inside = i >= to && i < to + size;
           ASSERT_EQ(target[i], inside ? source[i - to + from] : std::byte{0})
@@ -31,8 +33,53 @@ TEST(RacyCopy, copies_exactly_the_range_at_every_alignment) {
   }
 }
 
+TEST(RacyCopy, copies_exactly_the_range_at_every_alignment) {
+  check_every_alignment(racy_copy);
+  check_every_alignment(racy_copy_words);
+}
+
 TEST(RacyCopy, takes_nothing_from_nowhere) {
   racy_copy({}, {});
+  racy_copy_words({}, {});
+}
+
+// One thread stores words whose halves are alike; so must be those of every word in a copy,
+// wherever that begins and ends.
+TEST(RacyCopy, takes_words_whole_at_every_alignment) {
+  constexpr std::size_t words = 64;
+  alignas(cache_line_bytes) std::array<std::uint64_t, words> shared = {};
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    for (std::uint64_t value = 1; !stop.load(std::memory_order_relaxed); ++value) {
+      for (std::uint64_t& word : shared) {
+        std::atomic_ref(word).store((value & 0xffff) * 0x0001000100010001,
+                                    std::memory_order_relaxed);
+      }
+    }
+  });
+  while (std::atomic_ref(shared.back()).load() == 0) {
+    std::this_thread::yield();
+  }
+  alignas(cache_line_bytes) std::array<std::byte, words * word_bytes + word_bytes> copy;
+  std::size_t torn = 0;
+  for (int round = 0; round < 500; ++round) {
+    for (std::size_t from = 0; from < word_bytes; ++from) {
+      for (std::size_t to = 0; to < word_bytes; ++to) {
+        for (const std::size_t size : {20u, 44u, 68u, 100u, 132u, 255u, 300u, 500u}) {
+          racy_copy_words(Bytes(copy).subspan(to, size),
+                          std::as_bytes(std::span(shared)).subspan(from, size));
+          for (std::size_t at = (word_bytes - from) % word_bytes; at + word_bytes <= size;
+               at += word_bytes) {
+            const auto word = load<std::uint64_t>(&copy[to + at]);
+            torn += word == (word & 0xffff) * 0x0001000100010001 ? 0u : 1u;
+          }
+        }
+      }
+    }
+  }
+  stop = true;
+  writer.join();
+  EXPECT_EQ(torn, 0u);
 }
 
 TEST(RacyCopyDeathTest, a_target_too_small_is_a_bug) {

@@ -32,7 +32,8 @@
 //  A1  compare_swap, fetch_add and atomic_write are indivisible among operations of one device, on
 //      aligned 8-byte words; an unaligned address is a remote_invalid_request.
 //  A2  compare_swap and fetch_add return the value from before.
-//  A3  Aligned 8-byte words are never torn by WRITE or READ.
+//  A3  Aligned 8-byte words are never torn by a WRITE or READ that begins at one of them, whatever
+//      its size and wherever its bytes lie at the initiator.
 //
 // PROTECTION
 //  R1  An operation succeeds only with the key of a region in the same protection domain as the

@@ -85,5 +85,16 @@ SENTENCE(A3, aligned_words_are_never_torn) {
   writer.wait_sends(20);
 }
 
+// The last bytes are those of a part of a word; at the initiator nothing is aligned.
+SENTENCE(A3, words_are_whole_in_transfers_of_odd_sizes_to_odd_places) {
+  Pair pair(world);
+  for (const std::size_t size : {20u, 44u, 100u, 300u, 1001u}) {
+    pair.fill_near(3, size, size);
+    EXPECT_EQ(pair.status_of(pair.write(1, 3, 64, size)), WorkStatus::success);
+    EXPECT_EQ(pair.status_of(pair.read(2, 2004, 64, size)), WorkStatus::success);
+    EXPECT_TRUE(std::equal(pair.near_at(3), pair.near_at(3 + size), pair.near_at(2004))) << size;
+  }
+}
+
 }  // namespace
 }  // namespace remora::fabric::contract

@@ -22,7 +22,7 @@ void PlainDma::bring(QpNumber, std::byte* to, ConstBytes from) {
 }
 
 void PlainDma::read(QpNumber, Bytes to, const std::byte* from) {
-  racy_copy(to, ConstBytes(from, to.size()));
+  racy_copy_words(to, ConstBytes(from, to.size()));
 }
 
 std::uint64_t PlainDma::compare_swap(QpNumber, std::byte* word, std::uint64_t compare,

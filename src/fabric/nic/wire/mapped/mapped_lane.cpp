@@ -239,7 +239,7 @@ bool MappedLane::execute_scattered_read(const SendWork& work) {
   }
   pause_inside();
   ConstBytes from = scratch(size_bytes);
-  racy_copy(scratch(size_bytes), ConstBytes(place.at, size_bytes));
+  racy_copy_words(scratch(size_bytes), ConstBytes(place.at, size_bytes));
   for (const Sge& piece : work.pieces) {
     racy_copy(Bytes(piece.address, piece.size_bytes), from.first(piece.size_bytes));
     from = from.subspan(piece.size_bytes);

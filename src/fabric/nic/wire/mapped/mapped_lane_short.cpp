@@ -228,7 +228,7 @@ bool MappedLane::run_one(const SendWork& work) {
     }
   }
   return move_if_open([&] {
-    racy_copy(Bytes(piece.address, piece.size_bytes), ConstBytes(at, piece.size_bytes));
+    racy_copy_words(Bytes(piece.address, piece.size_bytes), ConstBytes(at, piece.size_bytes));
     complete(work, piece.size_bytes);
   });
 }

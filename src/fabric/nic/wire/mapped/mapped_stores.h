@@ -36,7 +36,8 @@ inline void copy_last_word_last(std::byte* to, ConstBytes from) {
   copy_ascending(to, from);
 }
 
-// racy_copy, where a call would cost more than the copy.
+// racy_copy_words, where a call would cost more than the copy; of what begins at no word, some may
+// be taken in two parts.
 inline void copy_out(std::byte* to, ConstBytes from) {
 #if defined(REMORA_MOVES_LINES) && !defined(__SANITIZE_ADDRESS__)  // which does not see such moves
   if (from.size() <= mapped_limits::by_word_bytes && from.size() % cache_line_bytes == 0 &&
@@ -58,7 +59,7 @@ inline void copy_out(std::byte* to, ConstBytes from) {
     return;
   }
 #endif
-  racy_copy(Bytes(to, from.size()), from);
+  racy_copy_words(Bytes(to, from.size()), from);
 }
 
 }  // namespace remora::fabric::nic
