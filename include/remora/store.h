@@ -136,15 +136,17 @@ class Store {
   template <typename T>
   Expected<T> wait(Pending<T> pending) {
     while (!pending.ready()) {
-      turn();
+      step();
     }
+    leave();
     return pending.take();
   }
   template <typename T>
   T run(Flow<T> flow) {
     while (!flow.ready()) {
-      turn();
+      step();
     }
+    leave();
     return flow.take();
   }
   // Runs the loop until nothing that was started is under way.
@@ -163,6 +165,10 @@ class Store {
   Expected<void> failure() const;
 
  private:
+  // A turn of the loop, and what is to be done when no other may follow.
+  void step();
+  void leave();
+
   struct Inside;
   explicit Store(std::unique_ptr<Inside> inside);
   std::unique_ptr<Inside> inside_;

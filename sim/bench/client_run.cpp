@@ -128,22 +128,17 @@ Task<void> ClientRun::work_side_by_side(std::uint64_t until, bool metered) {
 
 Task<void> ClientRun::work(Worker& worker, std::uint64_t until, bool metered) {
   Operation operation;
-  // An operation begins when the one before it has ended, so that the clock is read once for each:
-  // its own key and value are made in its time.
-  std::uint64_t begin_ns = host_.now_ns();
   while (stream_.drawn() < until && store_.failure().ok()) {
     if (!stream_.next(operation)) {
       co_await host_.runtime().sleep_for(insert_window_ns);
-      begin_ns = host_.now_ns();
       continue;
     }
     const ConstBytes key = key_of(operation, worker);
     const ConstBytes value = value_of(operation, key, worker);
+    const std::uint64_t begin_ns = host_.now_ns();
     const Outcome outcome = co_await perform(operation, key, value, worker);
     co_await host_.settled();
-    const std::uint64_t end_ns = host_.now_ns();
-    ended(operation, outcome, end_ns - begin_ns, metered);
-    begin_ns = end_ns;
+    ended(operation, outcome, host_.now_ns() - begin_ns, metered);
   }
 }
 

@@ -114,6 +114,7 @@ struct Store::Inside {
     while (under_way != 0) {
       (void)loop.turn();
     }
+    loop.leave();
   }
 
   // Most values are small: a get begins with little, and comes again when that was not enough.
@@ -362,7 +363,16 @@ void Store::wait_all() {
 }
 
 void Store::turn() {
+  step();
+  leave();
+}
+
+void Store::step() {
   (void)inside_->loop.turn();
+}
+
+void Store::leave() {
+  inside_->loop.leave();
 }
 
 // --- About it ---

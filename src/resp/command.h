@@ -35,7 +35,7 @@ struct Session {
   kv::LocalStore::Mark mark = 0;  // of its last change
   std::size_t progress = 0;       // keys that a command which waits for room has seen to; else 0
   kv::KeyMove move = {};          // of one that waits in the middle of it
-  std::string moved = {};         // its key; none: no move waits
+  std::string moved = {};         // its key
 };
 
 // A client that waits for its changes to be persistent (WAITAOF).

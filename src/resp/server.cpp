@@ -94,6 +94,7 @@ Result<std::unique_ptr<Server>> Server::open(Runtime& runtime, kv::LocalStore& s
 }
 
 Server::~Server() {
+  settling_ = true;  // nothing begins any more
   flows_.abandon();
   while (!connections_.empty()) {
     close(*connections_.back());
@@ -356,7 +357,7 @@ void Server::close(Connection& connection) {
   kept_ -= std::exchange(connection.counted, 0);
   connection.in.release();
   connection.out.release();
-  if (!connection.session.moved.empty()) {
+  if (connection.session.move.version != 0) {
     left_moves_.push_back({std::move(connection.session.moved), connection.session.move});
     begin_to_settle();
   }

@@ -182,7 +182,7 @@ class Server final : public Poller, private Sleeper {
   void wait_for_room(Connection& connection);
   Task<void> settle();
   void begin_to_settle();
-  void end_left_moves();
+  bool end_left_moves();
   void wait_for_commit(Connection& connection);
   void wait_for_persistence(Connection& connection);
   std::uint64_t next_end_ns() const;
@@ -235,6 +235,7 @@ class Server final : public Poller, private Sleeper {
   struct LeftMove {
     std::string key;
     kv::KeyMove move;
+    int tries = 0;  // that found no room
   };
   std::vector<LeftMove> left_moves_;
   std::vector<Connection*> waiting_;  // wait for persistence

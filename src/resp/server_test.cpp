@@ -213,24 +213,39 @@ TEST_F(RespServerTest, a_key_that_moves_is_there_under_one_of_its_names) {
 TEST_F(RespServerTest, a_key_is_moved_though_its_client_has_left_meanwhile) {
   serve();
   const auto other = guest();
-  for (const bool is_written_again : {false, true}) {
+  struct Case {
+    std::string key = "a";
+    bool is_written_again = false;
+    std::uint32_t refusals = 0;  // of the deletion
+    bool stays = false;
+  };
+  const Case cases[] = {{.key = "a"},
+                        {.key = "\"\""},
+                        {.is_written_again = true},
+                        {.refusals = 3},
+                        {.refusals = 1000, .stays = true}};
+  for (const Case& each : cases) {
     const auto mover = guest();
     store_.automatic = true;
-    EXPECT_EQ(mover->ask("SET a 1"), "+OK\r\n");
+    EXPECT_EQ(mover->ask("SET " + each.key + " 1"), "+OK\r\n");
     store_.persist();
     store_.automatic = false;
-    mover->send("RENAME a x\r\n");
+    mover->send("RENAME " + each.key + " x\r\n");
     EXPECT_EQ(mover->came(), "");
     mover->break_off();
-    EXPECT_EQ(other->ask("MGET a x"), "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
-    if (is_written_again) {
-      EXPECT_EQ(other->ask("SET a new"), "+OK\r\n");
+    EXPECT_EQ(other->ask("MGET " + each.key + " x"), "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
+    if (each.is_written_again) {
+      EXPECT_EQ(other->ask("SET " + each.key + " new"), "+OK\r\n");
     }
+    store_.del_refusals = each.refusals;
     store_.persist();
-    const std::string after =
-        is_written_again ? "*2\r\n$3\r\nnew\r\n$1\r\n1\r\n" : "*2\r\n$-1\r\n$1\r\n1\r\n";
+    std::string before = each.stays ? "$1\r\n1\r\n" : "$-1\r\n";
+    if (each.is_written_again) {
+      before = "$3\r\nnew\r\n";
+    }
     EXPECT_EQ(other->came(), "");  // turns for the server
-    EXPECT_EQ(other->ask("MGET a x"), after);
+    EXPECT_EQ(other->ask("MGET " + each.key + " x"), "*2\r\n" + before + "$1\r\n1\r\n");
+    store_.del_refusals = 0;
   }
 }
 

@@ -155,10 +155,10 @@ Task<void> Server::settle() {
         close(*connection);
       }
     }
-    if (status.ok()) {
-      end_left_moves();
-    } else {
+    if (!status.ok()) {
       left_moves_.clear();
+    } else if (end_left_moves()) {
+      (void)co_await store_.room();
     }
     see_to_held();
     bury();
@@ -166,16 +166,22 @@ Task<void> Server::settle() {
   settling_ = false;
 }
 
-// One whose copy has become persistent meanwhile; the others wait for the next commit. What cannot
-// be deleted stays under both names, as after a power cut.
-void Server::end_left_moves() {
-  std::erase_if(left_moves_, [this](const LeftMove& left) {
-    const bool is_settled = store_.settled(left.move.mark);
-    if (is_settled) {
-      (void)kv::end_move(store_, stored_key(left.key), left.move);
+// Those whose copy has become persistent meanwhile; the others wait for the next commit. Returns
+// whether one needs room to be deleted. What cannot be deleted after some tries stays under both
+// names, as after a power cut.
+bool Server::end_left_moves() {
+  constexpr int most_tries = 8;
+  bool needs_room = false;
+  std::erase_if(left_moves_, [&](LeftMove& left) {
+    if (!store_.settled(left.move.mark)) {
+      return false;
     }
-    return is_settled;
+    const Status ended = kv::end_move(store_, stored_key(left.key), left.move);
+    const bool again = ended.code() == Code::no_space && ++left.tries < most_tries;
+    needs_room |= again;
+    return !again;
   });
+  return needs_room;
 }
 
 // --- WAITAOF ---

@@ -124,7 +124,7 @@ std::uint32_t Caller::begin(CallSlot& slot) {
   } while (state.call == 0);
   state.code = Code::ok;
   state.answered = !failure_.ok();
-  state.began_ns = host_.turn_ns();
+  state.began_ns = host_.now_ns();
   state.waiter = nullptr;
   if (!watchdog_.armed()) {
     host_.runtime().arm(watchdog_, host_.runtime().after(options_.timeout_ns));

@@ -134,6 +134,10 @@ RunState PollLoop::turn() {
   return RunState::running;
 }
 
+void PollLoop::leave() {
+  pollers_.for_each([](Poller& poller) { poller.left(); });
+}
+
 // One turn at least: whoever drives the loop looks between two turns at what the last one changed.
 // Pollers are asked once in several turns.
 bool PollLoop::may_idle() {
@@ -164,6 +168,7 @@ RunState PollLoop::run_for(std::uint64_t span_ns) {
   while (!alarm.rang()) {
     turn();
   }
+  leave();
   return RunState::finished;
 }
 

@@ -62,6 +62,7 @@ class PollLoop final : public Runtime {
   std::uint64_t charge(CoreId, std::uint64_t) override { return 0; }
   void trace(std::string_view, std::uint64_t) override {}
   RunState turn() override;
+  void leave() override;
   RunState run_for(std::uint64_t span_ns) override;
 
  private:

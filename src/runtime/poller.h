@@ -48,6 +48,10 @@ class Poller {
   // nothing to ask the system for.
   virtual void nothing_came() {}
 
+  // Whoever drives the loop has something else to do now, for how long nobody knows: what must not
+  // wait for the next poll is done.
+  virtual void left() {}
+
   // For pollers with an epoll set.
   virtual Sleeper* sleeper() { return nullptr; }
 

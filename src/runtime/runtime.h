@@ -98,6 +98,9 @@ class Runtime : public Scheduler {
   // Runs the loop once: real time, one turn, which may sleep until something happens; virtual time,
   // one event.
   virtual RunState turn() = 0;
+  // For whoever calls turn() and may not call it again soon: tells the pollers so. The functions
+  // below do so themselves.
+  virtual void leave() {}
 
   // Runs the loop until the task has finished, or cannot: finished, stalled or exhausted. The
   // caller keeps the task.
@@ -107,6 +110,7 @@ class Runtime : public Scheduler {
     while (!task.finished() && state == RunState::running) {
       state = turn();
     }
+    leave();
     return task.finished() ? RunState::finished : state;
   }
 

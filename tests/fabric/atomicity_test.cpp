@@ -1,5 +1,8 @@
 // A1 to A3.
+#include <atomic>
 #include <set>
+#include <span>
+#include <thread>
 
 #include "tests/fabric/contract.h"
 
@@ -85,15 +88,44 @@ SENTENCE(A3, aligned_words_are_never_torn) {
   writer.wait_sends(20);
 }
 
-// The last bytes are those of a part of a word; at the initiator nothing is aligned.
-SENTENCE(A3, words_are_whole_in_transfers_of_odd_sizes_to_odd_places) {
+// A processor of the target stores words meanwhile. The last bytes are a part of a word, and at the
+// initiator nothing is aligned: a copy of more than a word at a time is tempted to tear.
+SENTENCE(A3, words_are_whole_in_reads_of_odd_sizes_to_odd_places) {
   Pair pair(world);
-  for (const std::size_t size : {20u, 44u, 100u, 300u, 1001u}) {
-    pair.fill_near(3, size, size);
-    EXPECT_EQ(pair.status_of(pair.write(1, 3, 64, size)), WorkStatus::success);
-    EXPECT_EQ(pair.status_of(pair.read(2, 2004, 64, size)), WorkStatus::success);
-    EXPECT_TRUE(std::equal(pair.near_at(3), pair.near_at(3 + size), pair.near_at(2004))) << size;
+  constexpr std::size_t words = 64;
+  const std::span target(reinterpret_cast<std::uint64_t*>(world.far_region().bytes().data()),
+                         words);
+  std::atomic<bool> stop = false;
+  std::thread storing;
+  if (!world.exact_time() && world.tells_survival()) {  // real time, and this machine's memory
+    storing = std::thread([&] {
+      for (std::uint32_t value = 1; !stop.load(std::memory_order_relaxed); ++value) {
+        for (std::uint64_t& word : target) {
+          std::atomic_ref(word).store(std::uint64_t{value} << 32 | value,
+                                      std::memory_order_relaxed);
+        }
+      }
+    });
+    while (std::atomic_ref(target.back()).load() == 0) {
+      std::this_thread::yield();
+    }
   }
+  std::size_t torn = 0;
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    for (const std::size_t size : {20u, 44u, 68u, 100u, 132u, 300u, 500u}) {
+      for (const std::size_t to : {3u, 4u, 8u}) {
+        EXPECT_EQ(pair.status_of(pair.read(round, to, 0, size)), WorkStatus::success);
+        for (std::size_t at = 0; at + 8 <= size; at += 8) {
+          torn += whole(load<std::uint64_t>(pair.near_at(to + at))) ? 0u : 1u;
+        }
+      }
+    }
+  }
+  stop = true;
+  if (storing.joinable()) {
+    storing.join();
+  }
+  EXPECT_EQ(torn, 0u);
 }
 
 }  // namespace

@@ -122,7 +122,8 @@ class Wire {
   // better leave in few calls than soon.
   virtual void take_time(LinkId link) { (void)link; }
   // Tells the wire that the NIC has nothing more to send in this turn: packets may be on their way
-  // from now on at the latest.
+  // from now on at the latest. A peer that sleeps may hear of them as late as at the next poll, at
+  // arm_wake or at left.
   virtual void flush() = 0;
 
   // Hands up to `budget` packets that have arrived to the sink; returns how many. Each is consumed
@@ -133,6 +134,8 @@ class Wire {
   // to hand over at this moment.
   virtual int wake_fd() const { return -1; }
   virtual bool arm_wake() { return true; }
+  // As Poller::left.
+  virtual void left() {}
   // As Poller::wants_spin.
   virtual bool wants_spin() const { return true; }
 
@@ -155,6 +158,6 @@ class Wire {
 };
 
 inline constexpr std::size_t max_header_bytes = 64;
-inline constexpr std::size_t rider_bytes = 16;  // an acknowledgement's
+inline constexpr std::size_t rider_bytes = 16;  // of an acknowledgement
 
 }  // namespace remora::fabric::nic

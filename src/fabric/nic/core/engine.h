@@ -57,6 +57,7 @@ struct Engine {
   }
   // The same, with a rider; see Wire.
   bool begin_with(LinkId link, const Packet& rider, const Packet& packet, Bytes& payload) {
+    static_assert(rider_bytes == bth_bytes + aeth_bytes);
     std::array<std::byte, rider_bytes> first;
     encode_base(rider, 0, first.data());
     encode_aeth(rider, first.data() + bth_bytes);

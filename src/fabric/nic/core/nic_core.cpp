@@ -190,7 +190,6 @@ void NicCore::serve_waiting() {
       ++expected_first_;
       return &next.parsed;
     }
-    expected_first_ = expected_behind_ = 0;
   }
   return parse(bytes, parsed_) ? &parsed_ : nullptr;
 }

@@ -51,6 +51,7 @@ class NicCore final : public Poller, private PacketSink, private ShortcutTarget 
   bool arm_wake() override {
     return active_.empty() && waiting_.empty() && notices_.empty() && engine_.wire.arm_wake();
   }
+  void left() override { engine_.wire.left(); }
 
  private:
   // Serves those who wait for company at the end of the turn, behind the pollers and the flows that

@@ -96,7 +96,8 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   bool execute(const SendWork& work) override;
   void settle() override;
   void ask_peer() override;
-  const Packet* rider() override { return responder_.rider(); }
+  bool has_rider() const override { return responder_.owes_for_message_alone(); }
+  Packet rider() const override { return responder_.rider(); }
   void rider_went() override { responder_.rider_went(); }
   void lane_finished() override;
   void count_short_cut(std::size_t requests) {

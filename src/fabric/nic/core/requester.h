@@ -30,8 +30,10 @@ class Requester {
     virtual void settle() = 0;
     // Asks the peer whether it is there; on wires that lose nothing.
     virtual void ask_peer() = 0;
-    // The acknowledgement that this side owes, if a message may take it along; and that it went.
-    virtual const Packet* rider() = 0;
+    // Whether this side owes an acknowledgement that a message may take along; which, and that it
+    // went.
+    virtual bool has_rider() const = 0;
+    virtual Packet rider() const = 0;
     virtual void rider_went() = 0;
 
    protected:

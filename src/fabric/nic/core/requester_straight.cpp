@@ -35,17 +35,17 @@ namespace remora::fabric::nic {
 
 // With the acknowledgement that is owed to the same peer, where the wire carries it.
 [[gnu::always_inline]] inline bool Requester::begin_message(const Packet& packet, Bytes& payload) {
-  if (connection_.traits.carries_riders &&
-      packet.payload_bytes + rider_bytes <= connection_.traits.mtu_bytes) {
-    if (const Packet* const rider = owner_.rider(); rider != nullptr) {
-      if (!engine_.begin_with(connection_.link, *rider, packet, payload)) {
-        return false;
-      }
-      owner_.rider_went();
-      return true;
-    }
+  const bool rides = connection_.traits.carries_riders &&
+                     packet.payload_bytes + rider_bytes <= connection_.traits.mtu_bytes &&
+                     owner_.has_rider();
+  if (!rides) {
+    return engine_.begin(connection_.link, packet, payload);
   }
-  return engine_.begin(connection_.link, packet, payload);
+  if (!engine_.begin_with(connection_.link, owner_.rider(), packet, payload)) {
+    return false;
+  }
+  owner_.rider_went();
+  return true;
 }
 
 [[gnu::noinline]] Requester::Sent Requester::send_straight_other(const SendEntry& entry,

@@ -72,16 +72,13 @@ class Responder {
   // Whether that is no more than the acknowledgement of a message, which its receiver is going to
   // see in this turn: an answer may leave soon.
   bool owes_for_message_alone() const {
-    return delivered_ && owed_ == Owed::acknowledge && owed_resources_ == 0;
+    return delivered_ && owed_ == Owed::acknowledge && owed_resources_ == 0 && !failed_;
   }
 
-  // That acknowledgement, or null; and that a packet to the peer has taken it along.
-  const Packet* rider() {
-    if (!owes_for_message_alone() || failed_) {
-      return nullptr;
-    }
-    rider_ = acknowledgement(psn_add(expected_, sequence_mask), syndrome_acknowledge);
-    return &rider_;
+  // That acknowledgement, to be asked for while it owes it; and that a packet to the peer has taken
+  // it along.
+  Packet rider() const {
+    return acknowledgement(psn_add(expected_, sequence_mask), syndrome_acknowledge);
   }
   void rider_went() {
     engine_.dma.acknowledged(connection_.number);
@@ -197,7 +194,6 @@ class Responder {
   std::uint64_t remembered_ = 0;      // resources ever used
   std::uint32_t owed_resources_ = 0;  // of them, to be answered
   Parts parts_;
-  Packet rider_;
 };
 
 }  // namespace remora::fabric::nic

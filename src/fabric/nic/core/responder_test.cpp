@@ -97,10 +97,22 @@ TEST_P(EveryWire, keeps_an_acknowledgement_whose_carrier_found_no_room) {
   ASSERT_TRUE(nics.a.send({.opcode = Opcode::send, .pieces = std::span(&piece, 1)}).ok());
   nics.run(1000);
   EXPECT_EQ(nics.b.received().size() + nics.a.received().size() + nics.a.sent().size(), 0U);
+  std::vector<PacketOpcode> packets;
+  nics.b.wire.choose([&](const Packet& packet) {
+    if (packet.queue_pair != notice_number) {
+      packets.push_back(packet.opcode);
+    }
+    return Fate{0};
+  });
+  EXPECT_EQ(nics.b.wire.sent() + nics.b.wire.riders(), 0U);
   nics.b.wire.set_credits(1'000'000);
   nics.run();
   EXPECT_EQ(nics.a.sent().at(0).status, WorkStatus::success);
   EXPECT_EQ(nics.a.received().size(), 1U);
+  if (GetParam()) {  // where nothing is asked for again, each has left once
+    using enum PacketOpcode;
+    EXPECT_EQ(packets, (std::vector{acknowledge, send_only}));
+  }
 }
 
 // An acknowledgement that found no room has nothing to gain by one more turn, and another.

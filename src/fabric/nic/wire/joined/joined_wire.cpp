@@ -47,6 +47,11 @@ std::size_t JoinedWire::poll(PacketSink& sink, std::size_t budget) {
 }
 
 // Both are asked: each has to be told that the loop is about to sleep.
+void JoinedWire::left() {
+  first_.left();
+  second_.left();
+}
+
 bool JoinedWire::arm_wake() {
   const bool first = first_.arm_wake();
   const bool second = second_.arm_wake();

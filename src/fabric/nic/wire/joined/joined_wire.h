@@ -35,6 +35,7 @@ class JoinedWire final : public Wire {
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
   int wake_fd() const override { return second_.wake_fd(); }
   bool arm_wake() override;
+  void left() override;
   bool wants_spin() const override { return first_.wants_spin() || second_.wants_spin(); }
   void charge(Cost cost, std::uint64_t count) override { first_.charge(cost, count); }
   Shortcut* shortcut() override { return first_.shortcut(); }

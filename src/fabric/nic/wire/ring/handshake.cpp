@@ -131,7 +131,8 @@ Status check_shape(const RingShape& shape) {
                        shape.ring_bytes <= ring_limits::ring_bytes_max &&
                        std::has_single_bit(shape.ring_bytes);
   const bool mtu_ok = shape.mtu_bytes >= ring_limits::mtu_bytes_min &&
-                      shape.mtu_bytes <= ring_limits::mtu_bytes_max;
+                      shape.mtu_bytes <= ring_limits::mtu_bytes_max &&
+                      shape.mtu_bytes % word_bytes == 0;  // no word lies in two packets
   if (!ring_ok || !mtu_ok ||
       !byte_ring::fits(std::size_t{shape.mtu_bytes} + max_header_bytes, shape.ring_bytes)) {
     return Status(Code::invalid_argument,
@@ -139,7 +140,8 @@ Status check_shape(const RingShape& shape) {
                       " bytes for packets of " + std::to_string(shape.mtu_bytes) +
                       ": a ring is a power of two from " +
                       std::to_string(ring_limits::ring_bytes_min) + " to " +
-                      std::to_string(ring_limits::ring_bytes_max) + " and holds 8/3 of a packet");
+                      std::to_string(ring_limits::ring_bytes_max) +
+                      " and holds 8/3 of a packet, which is a multiple of 8");
   }
   return {};
 }

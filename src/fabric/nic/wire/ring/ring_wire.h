@@ -128,6 +128,7 @@ class RingWire final : public Wire, public Poller {
   bool poll() override;
   int wake_fd() const override { return epoll_.number(); }
   bool arm_wake() override;
+  void left() override;
   void nothing_came() override;
   bool wants_spin() const override { return !active_.empty(); }
 

@@ -290,9 +290,13 @@ void RingWire::serve_socket(std::uint32_t index) {
   }
 }
 
-bool RingWire::arm_wake() {
+void RingWire::left() {
   flush();
   wake_sleepers();
+}
+
+bool RingWire::arm_wake() {
+  left();
   armed_ = true;
   for (const std::uint32_t index : active_) {
     Slot& slot = slots_[index];

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -83,20 +84,23 @@ TEST_F(RingWireTest, hands_over_no_packet_of_a_link_that_its_rider_has_ended) {
 }
 
 // A flush does not wait for its packets to leave the processor, so one that falls asleep meanwhile
-// is woken by the next poll, or by who goes to sleep next.
+// is woken by the next poll, or by who goes to sleep, or away.
 TEST_F(RingWireTest, wakes_who_falls_asleep_behind_a_flush) {
   const LinkId link = connected(client_);
-  for (const bool by_poll : {true, false}) {
+  enum class By : std::uint8_t { poll, arming, leaving };
+  for (const By by : {By::poll, By::arming, By::leaving}) {
     server_.polls_packets = false;
     ASSERT_TRUE(client_.send(link, "ping"));
     ASSERT_EQ(server_.wire->poll(server_, 64), 1u);
     ASSERT_TRUE(server_.wire->arm_wake());
     pollfd readable = {.fd = server_.wire->wake_fd(), .events = POLLIN, .revents = 0};
     ASSERT_EQ(::poll(&readable, 1, 0), 0);
-    if (by_poll) {
+    if (by == By::poll) {
       (void)client_.wire->poll(client_, 64);
-    } else {
+    } else if (by == By::arming) {
       (void)client_.wire->arm_wake();
+    } else {
+      client_.wire->left();
     }
     EXPECT_EQ(::poll(&readable, 1, 0), 1);
     while (server_.wire->poll()) {
