@@ -128,11 +128,11 @@ class RingProducer {
   // Room for one packet of exactly this size, to be filled in place; empty when there is none now,
   // or the ring is broken. A second reservation replaces one that was not committed. The rider, if
   // it is not empty, has rider_bytes, which count as the packet's own for the size that fits.
-  Bytes reserve(std::size_t size_bytes, ConstBytes rider = {}) {
+  [[gnu::always_inline]] Bytes reserve(std::size_t size_bytes, ConstBytes rider = {}) {
     REMORA_CHECK(size_bytes > 0 && size_bytes + rider.size() <= max_packet_bytes_,
                  "no such packet on this ring");
     reserved_ = {static_cast<std::uint32_t>(size_bytes), !rider.empty()};
-    const std::size_t record = reserved_.record_bytes();
+    const std::size_t record = reserved_record_ = reserved_.record_bytes();
     const std::size_t offset = tail_ & (data_.size() - 1);
     const std::size_t to_end = data_.size() - offset;
     skipped_bytes_ = record <= to_end ? 0 : to_end;
@@ -170,8 +170,8 @@ class RingProducer {
       byte_ring::size_word(data_, tail_ & mask)
           .store(byte_ring::size_of_skip, std::memory_order_release);
     }
-    tail_ = start + reserved_.record_bytes();
-    own_ahead(reserved_.record_bytes());
+    tail_ = start + reserved_record_;
+    own_ahead(reserved_record_);
     reserved_ = {};
   }
 
@@ -252,11 +252,12 @@ class RingProducer {
   RingControl* control_;
   Bytes data_;
   std::size_t max_packet_bytes_;
-  std::uint64_t tail_ = 0;      // where the next record goes
-  std::uint64_t owned_ = 0;     // the lines before it were asked for,
-  std::uint64_t wanted_ = 0;    // and those before this are going to be
-  std::uint64_t consumed_ = 0;  // the consumer's position as last seen
-  byte_ring::Shape reserved_;   // the open reservation; of no bytes when there is none
+  std::uint64_t tail_ = 0;           // where the next record goes
+  std::uint64_t owned_ = 0;          // the lines before it were asked for,
+  std::uint64_t wanted_ = 0;         // and those before this are going to be
+  std::uint64_t consumed_ = 0;       // the consumer's position as last seen
+  byte_ring::Shape reserved_;        // the open reservation; of no bytes when there is none
+  std::size_t reserved_record_ = 0;  // and what it takes in the ring
   std::array<std::byte, byte_ring::rider_bytes> rider_;  // of that
   std::size_t skipped_bytes_ = 0;  // up to the end of the ring, before the reserved record
   std::size_t awaited_bytes_ = 0;  // of room, by a reservation that failed
@@ -274,11 +275,11 @@ class RingConsumer {
 
   // The next packet, in place; empty when there is none, or the ring is broken. The span is checked
   // and stays, but the peer may change the bytes at any time.
-  ConstBytes peek() {
+  [[gnu::always_inline]] ConstBytes peek() {
     std::uint32_t word = size_at_head();
     if (word == byte_ring::size_of_nothing) [[likely]] {
       // The payload of a packet like the last one then comes together with its size, not after it.
-      if (peeked_.record_bytes() > cache_line_bytes) {
+      if (peeked_record_ > cache_line_bytes) {
         prefetch(1);
       }
       return {};
@@ -296,6 +297,7 @@ class RingConsumer {
       return {};
     }
     peeked_ = shape;
+    peeked_record_ = shape.record_bytes();
     return data_.subspan(offset() + shape.packet_offset(), shape.packet_bytes);
   }
 
@@ -306,7 +308,7 @@ class RingConsumer {
                : Bytes();
   }
   // What the two take in the ring.
-  std::size_t peeked_record_bytes() const { return peeked_.record_bytes(); }
+  std::size_t peeked_record_bytes() const { return peeked_record_; }
 
   // Brings the place of the next packet on its way into the caches, for who will peek soon.
   void expect() const {
@@ -320,7 +322,7 @@ class RingConsumer {
   template <typename Visit>
   void look_ahead(std::size_t count, Visit visit) const {
     constexpr std::size_t lines_at_most = 4;
-    const std::size_t lines = peeked_.record_bytes() / cache_line_bytes;
+    const std::size_t lines = peeked_record_ / cache_line_bytes;
     for (std::size_t line = 1; lines <= lines_at_most && line < count * lines; ++line) {
       prefetch(line);
     }
@@ -340,7 +342,7 @@ class RingConsumer {
   // Gives the place of the packet that peek showed back. True when the producer waits for room and
   // must be woken.
   [[nodiscard]] bool consume() {
-    head_ += peeked_.record_bytes();
+    head_ += peeked_record_;
     if (head_ - told_ < data_.size() / ring_limits::positions_per_lap) {
       return false;
     }
@@ -382,6 +384,7 @@ class RingConsumer {
   std::uint64_t head_ = 0;  // where the next record is
   std::uint64_t told_ = 0;  // the position that the producer knows
   byte_ring::Shape peeked_;
+  std::size_t peeked_record_ = 0;  // what that takes in the ring
   bool broken_ = false;
 };
 

@@ -50,7 +50,8 @@ void RingWire::prepare(LinkId link) {
   }
 }
 
-Bytes RingWire::reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) {
+[[gnu::always_inline]] inline Bytes RingWire::reserve_at(LinkId link, ConstBytes rider,
+                                                         std::size_t size_bytes) {
   reserved_ = nullptr;
   Slot* slot = find_up(link);
   if (slot == nullptr) {
@@ -69,51 +70,52 @@ Bytes RingWire::reserve_with(LinkId link, ConstBytes rider, std::size_t size_byt
   return room;
 }
 
+Bytes RingWire::reserve(LinkId link, std::size_t size_bytes) {
+  return reserve_at(link, {}, size_bytes);
+}
+
+Bytes RingWire::reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) {
+  return reserve_at(link, rider, size_bytes);
+}
+
 void RingWire::commit() {
   Slot* slot = std::exchange(reserved_, nullptr);
   if (slot == nullptr || slot->state != LinkState::up) {
     return;
   }
   slot->link->producer().commit();
-  if (!slot->is_unflushed) {
-    slot->is_unflushed = true;
-    unflushed_.push_back(static_cast<std::uint32_t>(slot - slots_.data()));
+  if (!slot->is_unasked) {
+    slot->is_unasked = true;
+    unasked_.push_back(static_cast<std::uint32_t>(slot - slots_.data()));
   }
 }
 
 // Packets are visible to the peer since their commit; what is left is to wake it if it sleeps. To
 // be sure of that takes as long as the packets take to leave this processor. So the next poll asks,
-// or whoever is going to sleep; now, only who is known to sleep is woken.
+// or whoever is going to sleep, or away; now, only who is known to sleep is woken.
 void RingWire::flush() {
-  for (const std::uint32_t index : unflushed_) {
-    Slot& slot = slots_[index];
-    slot.is_unflushed = false;
-    if (slot.state != LinkState::up) [[unlikely]] {
-      continue;
-    }
-    if (slot.link->producer().must_wake_sleeper()) [[unlikely]] {
+  for (; flushed_ < unasked_.size(); ++flushed_) {
+    Slot& slot = slots_[unasked_[flushed_]];
+    if (slot.state == LinkState::up && slot.link->producer().must_wake_sleeper()) [[unlikely]] {
       slot.link->ring_bell();
-    } else if (!slot.is_unasked) {
-      slot.is_unasked = true;
-      unasked_.push_back(index);
     }
   }
-  unflushed_.clear();
 }
 
 void RingWire::wake_sleepers() {
-  for (const std::uint32_t index : unasked_) {
-    Slot& slot = slots_[index];
+  for (std::size_t i = 0; i < flushed_; ++i) {
+    Slot& slot = slots_[unasked_[i]];
     slot.is_unasked = false;
     if (slot.state == LinkState::up && slot.link->producer().must_wake_consumer()) [[unlikely]] {
       slot.link->ring_bell();
     }
   }
-  unasked_.clear();
+  unasked_.erase(unasked_.begin(),
+                 unasked_.begin() + static_cast<std::ptrdiff_t>(std::exchange(flushed_, 0)));
 }
 
 std::size_t RingWire::poll(PacketSink& sink, std::size_t budget) {
-  if (!unasked_.empty()) {
+  if (flushed_ != 0) {
     wake_sleepers();
   }
   std::size_t taken = 0;

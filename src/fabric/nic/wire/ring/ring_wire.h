@@ -115,9 +115,7 @@ class RingWire final : public Wire, public Poller {
   bool carries_riders() const override { return true; }
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override;
-  Bytes reserve(LinkId link, std::size_t size_bytes) override {
-    return reserve_with(link, {}, size_bytes);
-  }
+  Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
   void commit() override;
   void flush() override;
@@ -141,8 +139,7 @@ class RingWire final : public Wire, public Poller {
   };
   struct Slot {
     LinkState state = LinkState::unused;
-    bool is_unflushed = false;  // it is in the list of these,
-    bool is_unasked = false;    // or in that one
+    bool is_unasked = false;  // it is in the list of these
     std::uint32_t generation = 1;
     std::size_t burst = 1;        // packets that the next poll may take
     std::size_t drain_bytes = 0;  // of a closing link: what may still be handed over
@@ -181,6 +178,7 @@ class RingWire final : public Wire, public Poller {
   void drop(Slot& slot, LinkState state);
   std::size_t poll_link(std::uint32_t index, PacketSink& sink, std::size_t budget);
   static bool may_drain(Slot& slot);
+  Bytes reserve_at(LinkId link, ConstBytes rider, std::size_t size_bytes);
   void wake_sleepers();
   void end_if_due(Slot& slot);
   void give_back(PacketSink& sink);
@@ -197,9 +195,9 @@ class RingWire final : public Wire, public Poller {
   std::vector<std::unique_ptr<Pending>> pending_;
 
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> active_;  // slots in use
-  std::vector<std::uint32_t> unflushed_;
-  std::vector<std::uint32_t> unasked_;  // whether their peers sleep, since they were flushed
+  std::vector<std::uint32_t> active_;   // slots in use
+  std::vector<std::uint32_t> unasked_;  // whether their peers sleep, since packets were committed
+  std::size_t flushed_ = 0;             // of those, the first so many
   std::size_t next_ = 0;                // in active_: whose turn it is
   std::size_t ending_ = 0;              // links that are closing or gone
   Slot* reserved_ = nullptr;            // where the open reservation is

@@ -61,7 +61,6 @@ RingWire::RingWire(Runtime& runtime, LinkOwner& owner, const RingWireOptions& op
       epoll_(std::move(epoll)),
       slots_(options.max_links) {
   active_.reserve(options.max_links);
-  unflushed_.reserve(options.max_links);
   unasked_.reserve(options.max_links);
   runtime_.add_poller(*this);
 }
