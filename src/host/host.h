@@ -83,7 +83,6 @@ class Host {
   // Null where all is done on the loop's thread, as in virtual time.
   Worker* worker() const { return worker_; }
   std::uint64_t now_ns() const { return runtime_.now_ns(); }
-  std::uint64_t turn_ns() const { return runtime_.turn_ns(); }
 
   void charge(Work work) const { charge_ns(cost_of(work)); }
   void charge_ns(std::uint64_t cost_ns,

@@ -89,16 +89,6 @@ std::uint64_t PollLoop::now_ns() const {
       std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-std::uint64_t PollLoop::turn_ns() {
-  if (!in_turn_) {
-    return now_ns();
-  }
-  if (turn_ns_ == 0) {
-    turn_ns_ = now_ns();
-  }
-  return turn_ns_;
-}
-
 std::uint64_t PollLoop::wall_ms() const {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(
@@ -177,15 +167,12 @@ std::string PollLoop::describe() const {
 }
 
 bool PollLoop::work_once() {
-  in_turn_ = true;
-  turn_ns_ = 0;
   bool worked = run_posted();
   worked |= pollers_.poll_all();
   worked |= watches_.check_all();
   worked |= run_due(worked);
   worked |= run(ready_);
   worked |= run(last_);
-  in_turn_ = false;
   return worked;
 }
 

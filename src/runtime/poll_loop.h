@@ -53,7 +53,6 @@ class PollLoop final : public Runtime {
   std::uint64_t parks() const { return parks_; }
 
   std::uint64_t now_ns() const override;
-  std::uint64_t turn_ns() override;
   std::uint64_t wall_ms() const override;
   void arm(Timer& timer, std::uint64_t due_ns) override;
   void soon(Timer& timer) override;
@@ -94,8 +93,6 @@ class PollLoop final : public Runtime {
   IntrusiveList<Timer> last_;
   std::uint32_t idle_turns_ = 0;
   std::uint32_t turns_since_clock_ = 0;
-  bool in_turn_ = false;
-  std::uint64_t turn_ns_ = 0;          // a time in it, once somebody has asked
   std::uint64_t clock_ns_ = never_ns;  // when it was last read for timers,
   std::uint64_t clock_ticks_ = 0;      // and the processor's counter just before
   std::uint64_t blind_park_ns_ = limits::blind_park_first_ns;

@@ -20,10 +20,6 @@ class Scheduler {
   // Nanoseconds since a moment that is fixed for the life of the loop; never goes back.
   virtual std::uint64_t now_ns() const = 0;
 
-  // A time within this turn of the loop, and not later than now: for who may count from a moment
-  // too early and need not have the clock read for it. Of one that is not in a turn, now.
-  virtual std::uint64_t turn_ns() { return now_ns(); }
-
   // Milliseconds since 1970, as people and other machines count them; may be set back.
   virtual std::uint64_t wall_ms() const = 0;
 

@@ -152,7 +152,7 @@ Status EfactoryLocal::failed() {
 
 void EfactoryLocal::wait_for_commit(const Change& change) {
   if (pending_.empty()) {
-    since_ns_ = background_.turn_ns();
+    since_ns_ = background_.now_ns();
   }
   pending_.push_back(change);
   if (!by_commit_) {
