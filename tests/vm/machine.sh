@@ -21,7 +21,9 @@ acceleration() {
 # A disk is two files: what it holds for good, and what this boot has changed. In the second one (qcow2)
 # a block that was written is found only when the table that leads to it is written too; qemu keeps that in
 # its memory until the guest flushes the disk. So a cut takes what was not flushed, as it does from
-# the volatile cache of a real disk, but for blocks that this boot had flushed once before.
+# the volatile cache of a real disk, but for blocks that this boot had flushed once before. qemu writes all
+# of its tables whenever it makes another one; so the clusters are large, and one table leads to the whole
+# disk. Their parts are as small as the file system's blocks, and each is there or not by itself.
 prepare_disk() {
   local file=$1
   need_tools mkfs.ext4 qemu-img
@@ -36,7 +38,7 @@ prepare_disk() {
     timeout 120 qemu-img commit -q "$file.changes"
     rm "$file.changes"
   fi
-  qemu-img create -q -f qcow2 -o "cluster_size=4096,backing_file=$file,backing_fmt=raw" "$file.changes"
+  qemu-img create -q -f qcow2 -o "cluster_size=128k,extended_l2=on,backing_file=$file,backing_fmt=raw" "$file.changes"
 }
 
 running() {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t connect_patience_ns = 300'000'000'000;
 constexpr std::uint64_t connect_look_ns = 20'000'000;
+constexpr std::uint64_t end_look_ns = 2'000'000'000;
 
 std::string name_of(std::uint32_t key) {
   return fmt::format("key-{}", key);
@@ -208,6 +209,15 @@ Status Load::stop() {
   server_.reset();
   return status == 0 ? Status()
                      : Status(Code::io_error, fmt::format("the server ended with {}", status));
+}
+
+bool Load::server_ended() {
+  // Its sockets are closed a moment before it has ended.
+  const std::uint64_t sure_ns = loop_.after(end_look_ns);
+  while (server_ && !server_->ended() && loop_.now_ns() < sure_ns) {
+    (void)loop_.run_for(connect_look_ns);
+  }
+  return !server_ || server_->ended();
 }
 
 }  // namespace remora::vm

@@ -46,6 +46,8 @@ class Load {
   Status work_for(std::uint64_t span_ns);
   // Ends the server in order.
   Status stop();
+  // By itself, or badly.
+  bool server_ended();
 
   const Account& account() const { return account_; }
 

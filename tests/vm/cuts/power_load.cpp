@@ -1,8 +1,9 @@
 // Runs in a guest. Starts a store on a disk that a power cut has hit, checks that it holds what its
 // clients were told, and then loads it until the power is cut again:
 //   power_load COMMAND FOLDER JOURNAL SEED SECONDS
-// With 0 seconds it only checks, and ends the server in order. Exit status: 0, or 1 and what is
-// wrong; 2 for wrong usage; 4 if it has worked for all of the seconds and nobody cut the power.
+// With 0 seconds it only checks, and ends the server in order. Exit status: 0; 1 if a promise is
+// broken or the server ended by itself; 2 for wrong usage; 4 if it has worked for all of the
+// seconds and nobody cut the power; 5 if store and clients lost sight of each other.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -33,7 +34,7 @@ int main(int count, char** words) {
   }
   if (!status.ok()) {
     fmt::print(stderr, "power_load: {}\n", status.message());
-    return 1;
+    return status.code() == remora::Code::damaged || load.server_ended() ? 1 : 5;
   }
   return seconds == 0 ? 0 : 4;
 }
