@@ -173,7 +173,14 @@ class Catalogue {
     hide,       // as a tombstone: what it hides may be where nothing goes
     undecided,  // its value may still come
   };
-  Fate judge(const Object& object);
+  // The tag is its key's.
+  Fate judge(const Object& object, Tag tag);
+  Fate judge(const Object& object) { return judge(object, index_->tag(object.key())); }
+  // The tags of the keys of these objects. Replaces the content of `tags`.
+  void tags_of(const std::vector<Offset>& offsets, std::vector<Tag>& tags) const;
+  // Brings what judging needs on its way into the caches, for who judges objects with these tags
+  // from the last to the first and is at this one.
+  void look_ahead(const std::vector<Tag>& tags, std::size_t at) const;
   // Persistent when all versions are that others were called stale for, but for deletions.
   Ticket relied_on() const { return relied_on_; }
   // Persistent when all deletions are.

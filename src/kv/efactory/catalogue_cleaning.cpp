@@ -21,7 +21,30 @@ void Catalogue::begin_cleaning(Goes goes) {
   log_->begin_new_pool();
 }
 
-Catalogue::Fate Catalogue::judge(const Object& object) {
+void Catalogue::tags_of(const std::vector<Offset>& offsets, std::vector<Tag>& tags) const {
+  tags.clear();
+  for (const Offset offset : offsets) {
+    tags.push_back(index_->tag(log_->at(offset).key()));
+  }
+}
+
+// The entry of a key, and then the header of the version that this leads to: neither is in the
+// caches, and the second is known when the first is there.
+void Catalogue::look_ahead(const std::vector<Tag>& tags, std::size_t at) const {
+  constexpr std::size_t near = 8;
+  constexpr std::size_t far = 16;
+  if (at >= far) {
+    index_->expect(tags[at - far]);
+  }
+  if (at >= near) {
+    (void)index_->find(tags[at - near], [&](const IndexSlot& slot) {
+      log_->expect_key(slot.place(newest_of(slot)).offset);
+      return true;
+    });
+  }
+}
+
+Catalogue::Fate Catalogue::judge(const Object& object, Tag tag) {
   if (is_given_up(object, background_)) {
     // Until its mark is persistent the value may come after all.
     const bool is_settled =
@@ -33,7 +56,7 @@ Catalogue::Fate Catalogue::judge(const Object& object) {
                                      !background_.faults().planted(faults::part_forgets_deletions)
                                  ? Fate::hide
                                  : Fate::stale;
-  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
+  const IndexSlot slot = find(tag, object.key(), background_);
   if (!slot) {
     return if_not_led_to;
   }

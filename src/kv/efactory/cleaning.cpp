@@ -12,21 +12,28 @@ constexpr std::uint64_t look_marks_ns = 1'000;
 constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::size_t frees_per_turn = 2;
-constexpr std::uint64_t stale_per_turn = 16;
+// Stale versions that are passed before requests have their turn; one that is moved takes as long.
+constexpr std::uint64_t stale_per_turn = 32;
+// Such turns in one, while puts wait for the cleaning to end.
+constexpr std::uint64_t hurried_turns = 3;
 // What copies may waste at the ends of segments, and those that are open.
 constexpr std::uint64_t spare_segments = 2;
 // After a cleaning that found no room for its copies.
 constexpr std::uint64_t clean_again_ns = 1'000'000;
 constexpr std::uint64_t look_room_ns = 50'000;
+// What puts may take of their room before anything was scanned.
+constexpr double first_share = 1.0 / 16;
 
 }  // namespace
 
 // --- Room ---
 
 // Cleaning copies what lives, and must always find room for that: what puts may take is the rest.
-// While the log is compressed, what is put has to be copied too.
+// While the log is compressed, what is put has to be copied too; but of each key no more than one
+// version now, and once more the one that is the newest when new versions go to the new pool.
 std::uint64_t EfactoryServer::needed_for_copies() const {
-  return (copying_ ? to_copy_bytes_ : catalogue_->live_bytes()) +
+  const std::uint64_t live_bytes = catalogue_->live_bytes();
+  return (copying_ ? std::min(to_copy_bytes_, 2 * live_bytes) : live_bytes) +
          spare_segments * catalogue_->log().segment_bytes();
 }
 
@@ -39,7 +46,34 @@ bool EfactoryServer::admits(std::uint64_t size_bytes) const {
 }
 
 void EfactoryServer::took(std::uint64_t size_bytes) {
-  to_copy_bytes_ += compressing_ ? size_bytes : 0;
+  if (compressing_) {
+    to_copy_bytes_ += size_bytes;
+    pace_.taken_bytes += size_bytes;
+  }
+}
+
+// Puts that come faster than the log is scanned would use up their room at once, and then all wait
+// until the end of the cleaning. So each waits a little instead.
+bool EfactoryServer::in_pace(std::uint64_t size_bytes) const {
+  if (!compressing_) {
+    return true;
+  }
+  const double scanned = static_cast<double>(pace_.scanned_bytes) /
+                         static_cast<double>(std::max<std::uint64_t>(pace_.to_scan_bytes, 1));
+  return static_cast<double>(pace_.taken_bytes + size_bytes) <=
+         static_cast<double>(pace_.room_bytes) * (first_share + scanned);
+}
+
+void EfactoryServer::set_pace(const std::vector<Segment>& segments) {
+  const LogUsage usage = catalogue_->log().usage();
+  const std::uint64_t left_bytes =
+      usage.total_bytes - std::min(usage.total_bytes, usage.segment_bytes + needed_for_copies());
+  pace_ = {};
+  // What is put takes room in the log, and for its copy as long as there is none.
+  pace_.room_bytes = left_bytes - std::min(left_bytes / 2, catalogue_->live_bytes());
+  for (const Segment& segment : segments) {
+    pace_.to_scan_bytes += segment.used_bytes;
+  }
 }
 
 Task<Status> EfactoryServer::room() {
@@ -126,6 +160,7 @@ Task<Status> EfactoryServer::clean() {
   catalogue_->begin_cleaning(Catalogue::Goes::whole);
   std::vector<Segment> old;
   log.list(DataPool::current, old);
+  set_pace(old);
   std::vector<Offset> undecided;
   Status status = co_await move_all(old, undecided);
   if (!status.ok()) {
@@ -239,14 +274,27 @@ Task<void> EfactoryServer::keep_both_pools() {
 Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
                                       std::vector<Offset>& undecided) {
   std::vector<Offset> offsets;
+  std::vector<Tag> tags;
+  std::uint64_t scanned_bytes = 0;
   for (std::size_t i = segments.size(); i-- > 0;) {
     catalogue_->log().collect(segments[i], offsets);
+    catalogue_->tags_of(offsets, tags);
     for (std::size_t at = offsets.size(); at-- > 0;) {
       if (offsets[at] >= segments[i].offset + segments[i].used_bytes) {
         continue;  // it came after the beginning
       }
-      REMORA_CO_TRY(co_await move_one(offsets[at], &undecided));
+      catalogue_->look_ahead(tags, at);
+      const Object object = catalogue_->log().at(offsets[at]);
+      const Catalogue::Fate fate = catalogue_->judge(object, tags[at]);
+      REMORA_CO_TRY(carry_out(fate, object, &undecided));
+      if (turn_is_over(fate)) {
+        pace_.scanned_bytes =
+            scanned_bytes + segments[i].offset + segments[i].used_bytes - offsets[at];
+        co_await background_.settled();
+        co_await background_.runtime().yield();
+      }
     }
+    scanned_bytes += segments[i].used_bytes;
   }
   co_return Status();
 }
@@ -254,39 +302,47 @@ Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
 Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undecided) {
   const Object object = catalogue_->log().at(offset);
   const Catalogue::Fate fate = catalogue_->judge(object);
-  wake_flagger();
-  switch (fate) {
-    case Catalogue::Fate::keep: {
-      const Result<Ticket> ticket = catalogue_->move(object);
-      if (!ticket.ok()) {
-        co_return ticket.status();
-      }
-      last_move_ = *ticket;
-      to_copy_bytes_ -= std::min<std::uint64_t>(to_copy_bytes_, object.size_bytes());
-      ++moved_;
-      if (!background_.faults().planted(faults::verifier_sleeps_on)) {
-        wake_verifier();  // on page media the copy is to be verified
-      }
-      break;
-    }
-    case Catalogue::Fate::undecided:
-      if (undecided != nullptr) {
-        undecided->push_back(offset);
-      } else {
-        invalidated_ += object.invalid() ? 0u : 1u;
-        catalogue_->dismiss(object);
-      }
-      break;
-    case Catalogue::Fate::hide:
-    case Catalogue::Fate::stale:
-      if (++passed_ % stale_per_turn != 0) {
-        co_return Status();
-      }
-      break;
+  REMORA_CO_TRY(carry_out(fate, object, undecided));
+  if (turn_is_over(fate)) {
+    co_await background_.settled();
+    co_await background_.runtime().yield();
   }
-  co_await background_.settled();
-  co_await background_.runtime().yield();
   co_return Status();
+}
+
+Status EfactoryServer::carry_out(Catalogue::Fate fate, const Object& object,
+                                 std::vector<Offset>* undecided) {
+  wake_flagger();
+  if (fate == Catalogue::Fate::keep) {
+    const Result<Ticket> ticket = catalogue_->move(object);
+    if (!ticket.ok()) {
+      return ticket.status();
+    }
+    last_move_ = *ticket;
+    to_copy_bytes_ -= std::min<std::uint64_t>(to_copy_bytes_, object.size_bytes());
+    ++moved_;
+    if (!background_.faults().planted(faults::verifier_sleeps_on)) {
+      wake_verifier();  // on page media the copy is to be verified
+    }
+  } else if (fate == Catalogue::Fate::undecided) {
+    if (undecided != nullptr) {
+      undecided->push_back(object.offset());
+    } else {
+      invalidated_ += object.invalid() ? 0u : 1u;
+      catalogue_->dismiss(object);
+    }
+  }
+  return {};
+}
+
+bool EfactoryServer::turn_is_over(Catalogue::Fate fate) {
+  const bool is_passed = fate == Catalogue::Fate::stale || fate == Catalogue::Fate::hide;
+  steps_ += is_passed ? 1 : stale_per_turn;
+  if (steps_ < stale_per_turn * (full_ ? hurried_turns : 1)) {
+    return false;
+  }
+  steps_ = 0;
+  return true;
 }
 
 // Everything leads to the new pool, and nothing in it to the old.

@@ -19,6 +19,7 @@ using fabric::WorkStatus;
 namespace {
 
 constexpr std::uint64_t retry_ns = 20'000;
+constexpr std::uint64_t longest_retry_ns = 80'000;
 
 // Up to which a value travels within its request. Where the target's memory is reached past its
 // processor, none should: that is what the design is for.
@@ -66,6 +67,7 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
   const bool whole = whole_value_bytes_ != 0 && value.size() <= whole_value_bytes_ &&
                      options.durability == Durability::standard;
   std::uint64_t give_up_ns = never_ns;
+  std::uint64_t wait_ns = retry_ns;
   for (;;) {
     Status status;
     if (whole) {
@@ -79,7 +81,8 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
     if (give_up_ns == never_ns) {  // most puts do not need the clock for this
       give_up_ns = host_.runtime().after(options_.timeout_ns);
     }
-    co_await host_.runtime().sleep_for(retry_ns);  // the server cleans its log
+    co_await host_.runtime().sleep_for(wait_ns);  // the server cleans its log
+    wait_ns = std::min(2 * wait_ns, longest_retry_ns);
   }
 }
 

@@ -203,7 +203,7 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
     return rpc::Reply::failure(body, Code::in_use,
                                "too many values of this client are on their way; try again");
   }
-  if (!admits(size_bytes)) {
+  if (!admits(size_bytes) || !in_pace(size_bytes)) {
     return full(body);
   }
   // Who says that it will ask is not forestalled: on page media that would be a commit of its own.
@@ -237,6 +237,9 @@ rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body) {
   }
   const ConstBytes rest = request.subspan(sizeof(WholePut));
   const ConstBytes value = rest.subspan(ask->key_bytes);
+  if (!in_pace(object_format::size_bytes(ask->key_bytes, value.size()))) {
+    return full(body);
+  }
   const Result<LocalStore::Mark> put =
       local_->put(rest.first(ask->key_bytes), std::span(&value, 1), 0);
   if (!put.ok()) {

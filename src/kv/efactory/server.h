@@ -98,6 +98,10 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<void> keep_both_pools();
   Task<Status> move_all(const std::vector<Segment>& segments, std::vector<Offset>& undecided);
   Task<Status> move_one(Offset offset, std::vector<Offset>* undecided);
+  // What is undecided is noted, or, where nothing is to note it in, given up.
+  Status carry_out(Catalogue::Fate fate, const Object& object, std::vector<Offset>* undecided);
+  // Whether it is the requests' turn, after a version of that fate.
+  bool turn_is_over(Catalogue::Fate fate);
   Task<void> settle_old(const std::vector<Segment>& old);
   // Cleaning where room is short (cleaning_part.cpp).
   struct Worth {
@@ -125,6 +129,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   void arrived_or_lost(const Awaited& version);
   // A version of that size was put.
   void took(std::uint64_t size_bytes);
+  // Whether a client may put so much now, if there is room.
+  bool in_pace(std::uint64_t size_bytes) const;
+  void set_pace(const std::vector<Segment>& segments);
   void wake_verifier();
   void wake_flagger();
   void wake_background();
@@ -163,9 +170,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   bool part_first_ = options_.clean_in_parts;  // the last cleaning found too little room
   std::uint64_t cleaned_ = 0;                  // cleanings that came to their end
   std::uint64_t cleaned_parts_ = 0;
-  std::uint64_t ended_ = 0;   // cleanings that came to an end
-  std::uint64_t passed_ = 0;  // stale versions
-  std::size_t aside_ = 0;     // versions that the worker looks at
+  std::uint64_t ended_ = 0;  // cleanings that came to an end
+  std::uint64_t steps_ = 0;  // of the cleaner since requests had their turn
+  std::size_t aside_ = 0;    // versions that the worker looks at
   std::uint64_t looked_aside_ = 0;
   std::uint64_t expired_ = 0;  // keys that the background forgot
   std::uint64_t moved_ = 0;    // versions
@@ -181,6 +188,13 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t used_after_clean_ = 0;
   std::uint64_t live_after_clean_ = 0;
   bool compressing_ = false;  // the first stage of cleaning: versions are put to the old pool
+  struct Pace {
+    std::uint64_t room_bytes = 0;  // for what is put until all is scanned
+    std::uint64_t taken_bytes = 0;
+    std::uint64_t to_scan_bytes = 0;
+    std::uint64_t scanned_bytes = 0;
+  };
+  Pace pace_;                        // while the log is compressed
   std::uint64_t to_copy_bytes_ = 0;  // while cleaning: no more than this is left to be copied
   Ticket last_move_;
   // What the background flows wait for while there is nothing to do.

@@ -139,6 +139,11 @@ class Log {
       __builtin_prefetch(base_ + offset + line);
     }
   }
+  // The same for who will look at the header and a short key.
+  void expect_key(Offset offset) const {
+    __builtin_prefetch(base_ + offset);
+    __builtin_prefetch(base_ + offset + cache_line_bytes);
+  }
   // The same for an offset that comes from outside, or from a link that recovery found: not_found
   // when no segment has an object there. An offset inside of a value whose bytes look like an
   // object is not noticed: who grants space remembers what it granted.

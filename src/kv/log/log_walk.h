@@ -14,6 +14,7 @@ namespace remora::kv {
 template <typename Visit>
 std::uint64_t walk(std::byte* pool, const Segment& segment, std::uint64_t limit, const Visit& visit,
                    bool verify = true) {
+  constexpr std::uint64_t ahead = 6;
   std::uint64_t end = 0;
   while (limit - end >= sizeof(object_format::Header)) {
     const Offset offset = segment.offset + end;
@@ -27,7 +28,13 @@ std::uint64_t walk(std::byte* pool, const Segment& segment, std::uint64_t limit,
       break;
     }
     visit(Object(pool + offset, offset));
-    end += object_format::size_bytes(header.key_bytes, header.value_bytes);
+    const std::uint64_t size = object_format::size_bytes(header.key_bytes, header.value_bytes);
+    // Neighbours are often of one size: then this is where the header will be, some steps from now,
+    // which otherwise is known only when all before it have come.
+    if (ahead * size < limit - end) {
+      __builtin_prefetch(pool + offset + ahead * size);
+    }
+    end += size;
   }
   return end;
 }
