@@ -176,8 +176,8 @@ class Catalogue {
   // The tag is its key's.
   Fate judge(const Object& object, Tag tag);
   Fate judge(const Object& object) { return judge(object, index_->tag(object.key())); }
-  // The tags of the keys of these objects. Replaces the content of `tags`.
-  void tags_of(const std::vector<Offset>& offsets, std::vector<Tag>& tags) const;
+  // All objects in a segment, first to last, and the tags of their keys. Replaces what was there.
+  void collect(const Segment& segment, std::vector<Offset>& offsets, std::vector<Tag>& tags) const;
   // Brings what judging needs on its way into the caches, for who judges objects with these tags
   // from the last to the first and is at this one.
   void look_ahead(const std::vector<Tag>& tags, std::size_t at) const;

@@ -21,11 +21,14 @@ void Catalogue::begin_cleaning(Goes goes) {
   log_->begin_new_pool();
 }
 
-void Catalogue::tags_of(const std::vector<Offset>& offsets, std::vector<Tag>& tags) const {
+void Catalogue::collect(const Segment& segment, std::vector<Offset>& offsets,
+                        std::vector<Tag>& tags) const {
+  offsets.clear();
   tags.clear();
-  for (const Offset offset : offsets) {
-    tags.push_back(index_->tag(log_->at(offset).key()));
-  }
+  log_->visit(segment, [&](const Object& object) {
+    offsets.push_back(object.offset());
+    tags.push_back(index_->tag(object.key()));
+  });
 }
 
 // The entry of a key, and then the header of the version that this leads to: neither is in the

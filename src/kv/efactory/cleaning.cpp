@@ -12,9 +12,11 @@ constexpr std::uint64_t look_marks_ns = 1'000;
 constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::size_t frees_per_turn = 2;
-// Stale versions that are passed before requests have their turn; one that is moved takes as long.
+// Stale versions that are passed before requests have their turn; one that is moved takes as long,
+// and longer if it is large.
 constexpr std::uint64_t stale_per_turn = 32;
-// Such turns in one, while puts wait for the cleaning to end.
+constexpr std::uint64_t moved_bytes_per_turn = 8 << 10;
+// Such turns in one, once a put had to wait for the cleaning.
 constexpr std::uint64_t hurried_turns = 3;
 // What copies may waste at the ends of segments, and those that are open.
 constexpr std::uint64_t spare_segments = 2;
@@ -30,10 +32,12 @@ constexpr double first_share = 1.0 / 16;
 
 // Cleaning copies what lives, and must always find room for that: what puts may take is the rest.
 // While the log is compressed, what is put has to be copied too; but of each key no more than one
-// version now, and once more the one that is the newest when new versions go to the new pool.
+// version now, and once more the one that is the newest when new versions go to the new pool. A
+// version counts as long as the one that replaces it may never come.
 std::uint64_t EfactoryServer::needed_for_copies() const {
   const std::uint64_t live_bytes = catalogue_->live_bytes();
-  return (copying_ ? std::min(to_copy_bytes_, 2 * live_bytes) : live_bytes) +
+  const std::uint64_t most_bytes = 2 * std::max(live_bytes, live_at_begin_);
+  return (copying_ ? std::min(to_copy_bytes_, most_bytes) : live_bytes) +
          spare_segments * catalogue_->log().segment_bytes();
 }
 
@@ -46,21 +50,19 @@ bool EfactoryServer::admits(std::uint64_t size_bytes) const {
 }
 
 void EfactoryServer::took(std::uint64_t size_bytes) {
-  if (compressing_) {
-    to_copy_bytes_ += size_bytes;
-    pace_.taken_bytes += size_bytes;
-  }
+  to_copy_bytes_ += compressing_ ? size_bytes : 0;
 }
 
 // Puts that come faster than the log is scanned would use up their room at once, and then all wait
-// until the end of the cleaning. So each waits a little instead.
-bool EfactoryServer::in_pace(std::uint64_t size_bytes) const {
+// until the end of the cleaning. So each waits a little instead. A large one may take more than its
+// share, or it would never find enough among small ones; the next wait until that is made good.
+bool EfactoryServer::in_pace() const {
   if (!compressing_) {
     return true;
   }
   const double scanned = static_cast<double>(pace_.scanned_bytes) /
                          static_cast<double>(std::max<std::uint64_t>(pace_.to_scan_bytes, 1));
-  return static_cast<double>(pace_.taken_bytes + size_bytes) <=
+  return static_cast<double>(pace_.taken_bytes) <
          static_cast<double>(pace_.room_bytes) * (first_share + scanned);
 }
 
@@ -154,7 +156,7 @@ Task<Status> EfactoryServer::clean() {
   co_await round(reads_while_cleaning());
 
   // Compressing: what the pool holds now is scanned backwards; new versions go to it as ever.
-  to_copy_bytes_ = catalogue_->live_bytes();
+  live_at_begin_ = to_copy_bytes_ = catalogue_->live_bytes();
   copying_ = true;
   compressing_ = true;
   catalogue_->begin_cleaning(Catalogue::Goes::whole);
@@ -277,8 +279,7 @@ Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
   std::vector<Tag> tags;
   std::uint64_t scanned_bytes = 0;
   for (std::size_t i = segments.size(); i-- > 0;) {
-    catalogue_->log().collect(segments[i], offsets);
-    catalogue_->tags_of(offsets, tags);
+    catalogue_->collect(segments[i], offsets, tags);
     for (std::size_t at = offsets.size(); at-- > 0;) {
       if (offsets[at] >= segments[i].offset + segments[i].used_bytes) {
         continue;  // it came after the beginning
@@ -287,7 +288,7 @@ Task<Status> EfactoryServer::move_all(const std::vector<Segment>& segments,
       const Object object = catalogue_->log().at(offsets[at]);
       const Catalogue::Fate fate = catalogue_->judge(object, tags[at]);
       REMORA_CO_TRY(carry_out(fate, object, &undecided));
-      if (turn_is_over(fate)) {
+      if (turn_is_over(fate, object)) {
         pace_.scanned_bytes =
             scanned_bytes + segments[i].offset + segments[i].used_bytes - offsets[at];
         co_await background_.settled();
@@ -303,7 +304,7 @@ Task<Status> EfactoryServer::move_one(Offset offset, std::vector<Offset>* undeci
   const Object object = catalogue_->log().at(offset);
   const Catalogue::Fate fate = catalogue_->judge(object);
   REMORA_CO_TRY(carry_out(fate, object, undecided));
-  if (turn_is_over(fate)) {
+  if (turn_is_over(fate, object)) {
     co_await background_.settled();
     co_await background_.runtime().yield();
   }
@@ -335,9 +336,9 @@ Status EfactoryServer::carry_out(Catalogue::Fate fate, const Object& object,
   return {};
 }
 
-bool EfactoryServer::turn_is_over(Catalogue::Fate fate) {
+bool EfactoryServer::turn_is_over(Catalogue::Fate fate, const Object& object) {
   const bool is_passed = fate == Catalogue::Fate::stale || fate == Catalogue::Fate::hide;
-  steps_ += is_passed ? 1 : stale_per_turn;
+  steps_ += is_passed ? 1 : stale_per_turn * (1 + object.size_bytes() / moved_bytes_per_turn);
   if (steps_ < stale_per_turn * (full_ ? hurried_turns : 1)) {
     return false;
   }

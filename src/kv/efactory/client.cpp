@@ -81,7 +81,8 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
     if (give_up_ns == never_ns) {  // most puts do not need the clock for this
       give_up_ns = host_.runtime().after(options_.timeout_ns);
     }
-    co_await host_.runtime().sleep_for(wait_ns);  // the server cleans its log
+    // The server cleans its log, or waits for what this client has on its way.
+    co_await host_.runtime().sleep_for(wait_ns);
     wait_ns = std::min(2 * wait_ns, longest_retry_ns);
   }
 }

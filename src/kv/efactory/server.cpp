@@ -203,7 +203,7 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
     return rpc::Reply::failure(body, Code::in_use,
                                "too many values of this client are on their way; try again");
   }
-  if (!admits(size_bytes) || !in_pace(size_bytes)) {
+  if (!admits(size_bytes) || !in_pace()) {
     return full(body);
   }
   // Who says that it will ask is not forestalled: on page media that would be a commit of its own.
@@ -219,6 +219,7 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
                : rpc::Reply::failure(body, granted.status().code(), granted.status().message());
   }
   took(size_bytes);
+  pace_.taken_bytes += size_bytes;
   ++peer.values;
   peer.value_bytes += size_bytes;
   wake_background();
@@ -237,7 +238,7 @@ rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body) {
   }
   const ConstBytes rest = request.subspan(sizeof(WholePut));
   const ConstBytes value = rest.subspan(ask->key_bytes);
-  if (!in_pace(object_format::size_bytes(ask->key_bytes, value.size()))) {
+  if (!in_pace()) {
     return full(body);
   }
   const Result<LocalStore::Mark> put =
@@ -247,6 +248,7 @@ rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body) {
                ? full(body)
                : rpc::Reply::failure(body, put.code(), put.status().message());
   }
+  pace_.taken_bytes += object_format::size_bytes(ask->key_bytes, value.size());
   local_->hurry();
   return {};
 }

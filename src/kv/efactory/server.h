@@ -100,8 +100,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<Status> move_one(Offset offset, std::vector<Offset>* undecided);
   // What is undecided is noted, or, where nothing is to note it in, given up.
   Status carry_out(Catalogue::Fate fate, const Object& object, std::vector<Offset>* undecided);
-  // Whether it is the requests' turn, after a version of that fate.
-  bool turn_is_over(Catalogue::Fate fate);
+  // Whether it is the requests' turn, after this version of that fate.
+  bool turn_is_over(Catalogue::Fate fate, const Object& object);
   Task<void> settle_old(const std::vector<Segment>& old);
   // Cleaning where room is short (cleaning_part.cpp).
   struct Worth {
@@ -129,8 +129,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   void arrived_or_lost(const Awaited& version);
   // A version of that size was put.
   void took(std::uint64_t size_bytes);
-  // Whether a client may put so much now, if there is room.
-  bool in_pace(std::uint64_t size_bytes) const;
+  // Whether a client may put something now, if there is room.
+  bool in_pace() const;
   void set_pace(const std::vector<Segment>& segments);
   void wake_verifier();
   void wake_flagger();
@@ -189,12 +189,13 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t live_after_clean_ = 0;
   bool compressing_ = false;  // the first stage of cleaning: versions are put to the old pool
   struct Pace {
-    std::uint64_t room_bytes = 0;  // for what is put until all is scanned
-    std::uint64_t taken_bytes = 0;
+    std::uint64_t room_bytes = 0;   // for what is put until all is scanned
+    std::uint64_t taken_bytes = 0;  // by clients
     std::uint64_t to_scan_bytes = 0;
     std::uint64_t scanned_bytes = 0;
   };
   Pace pace_;                        // while the log is compressed
+  std::uint64_t live_at_begin_ = 0;  // of the last cleaning, in bytes
   std::uint64_t to_copy_bytes_ = 0;  // while cleaning: no more than this is left to be copied
   Ticket last_move_;
   // What the background flows wait for while there is nothing to do.

@@ -191,7 +191,9 @@ class Log {
 
   // The live segments of a data pool, in the order of their numbers. Replaces the content of `out`.
   void list(DataPool pool, std::vector<Segment>& out) const;
-  // The offsets of all objects in a segment, first to last; a cleaner walks them from the end.
+  // All objects in a segment, first to last.
+  void visit(const Segment& segment, const Visitor& visitor) const;
+  // Their offsets; a cleaner walks them from the end.
   // Replaces the content of `out`, which may be used again and again.
   void collect(const Segment& segment, std::vector<Offset>& out) const;
 

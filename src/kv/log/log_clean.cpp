@@ -138,8 +138,11 @@ void Log::list(DataPool pool, std::vector<Segment>& out) const {
 
 void Log::collect(const Segment& segment, std::vector<Offset>& out) const {
   out.clear();
-  walk(base_, segment, segment.used_bytes,
-       [&out](const Object& object) { out.push_back(object.offset()); });
+  visit(segment, [&out](const Object& object) { out.push_back(object.offset()); });
+}
+
+void Log::visit(const Segment& segment, const Visitor& visitor) const {
+  walk(base_, segment, segment.used_bytes, visitor);
 }
 
 }  // namespace remora::kv

@@ -158,7 +158,8 @@ Task<void> Load::flow(kv::StoreClient& store, std::uint32_t first_key, std::uint
     const std::uint32_t key =
         first_key + static_cast<std::uint32_t>(random.below(options_.keys_per_flow));
     const Status status = co_await step(store, key, random);
-    if (!status.ok() && wrong_.ok()) {
+    // What is lost or torn counts for more than who came late.
+    if (!status.ok() && (wrong_.ok() || status.code() == Code::damaged)) {
       wrong_ = status;
     }
   }

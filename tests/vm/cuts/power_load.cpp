@@ -2,8 +2,8 @@
 // clients were told, and then loads it until the power is cut again:
 //   power_load COMMAND FOLDER JOURNAL SEED SECONDS
 // With 0 seconds it only checks, and ends the server in order. Exit status: 0; 1 if a promise is
-// broken or the server ended by itself; 2 for wrong usage; 4 if it has worked for all of the
-// seconds and nobody cut the power; 5 if store and clients lost sight of each other.
+// broken or something else went wrong; 2 for wrong usage; 4 if it has worked for all of the seconds
+// and nobody cut the power; 5 if store and clients lost sight of each other, and the server lives.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -34,7 +34,10 @@ int main(int count, char** words) {
   }
   if (!status.ok()) {
     fmt::print(stderr, "power_load: {}\n", status.message());
-    return status.code() == remora::Code::damaged || load.server_ended() ? 1 : 5;
+    const bool is_lost_from_sight = status.code() == remora::Code::timed_out ||
+                                    status.code() == remora::Code::closed ||
+                                    status.code() == remora::Code::in_use;
+    return is_lost_from_sight && !load.server_ended() ? 5 : 1;
   }
   return seconds == 0 ? 0 : 4;
 }
