@@ -43,16 +43,16 @@ class WireContender : public FabricContender {
   std::unique_ptr<cli::Side> side_;
 };
 
-// Where this process has mapped nameless memory of the target's size: the wire did that, and nobody
-// else here.
+// Where this process has mapped nameless memory of the target's size, to write to it: the wire did
+// that, and nobody else here.
 Bytes find_mapped_target() {
   std::ifstream maps("/proc/self/maps");
   Bytes found;
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx rw-s", &begin, &end) == 2 &&
-        end - begin == target_bytes && line.find("memfd:") != line.npos) {
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2 && end - begin == target_bytes &&
+        line.find(" rw-s ") != line.npos && line.find("memfd:") != line.npos) {
       found = Bytes(reinterpret_cast<std::byte*>(begin), target_bytes);
     }
   }

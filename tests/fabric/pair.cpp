@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/random.h"
+#include "pmem/open_region.h"
 
 namespace remora::fabric::contract {
 
@@ -20,7 +21,8 @@ void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region
   end.device = &device;
   end.domain = device.create_domain();
   end.memory = made(end.domain->register_memory(memory, access, region));
-  end.buffers = made(end.domain->register_memory(Bytes(end.dram).first(buffer_bytes), local_write));
+  end.buffers =
+      made(end.domain->register_memory(end.dram->bytes().first(buffer_bytes), local_write));
   end.send_queue = made(device.create_completion_queue(1024));
   end.receive_queue = made(device.create_completion_queue(1024));
   end.qp = made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
@@ -45,10 +47,11 @@ void End::poll() {
 }
 
 Pair::Pair(World& world, const PairOptions& options) : world_(world) {
-  near.dram.resize(buffer_bytes + near_bytes);
-  far.dram.resize(buffer_bytes);
-  make_end(near, world.near(), Bytes(near.dram).subspan(buffer_bytes),
-           every_access & ~AccessFlags{flush_persistence}, nullptr, options);
+  near.dram = made(make_dram(buffer_bytes + near_bytes));
+  far.dram = made(make_dram(buffer_bytes));
+  make_end(near, world.near(), near.dram->bytes().subspan(buffer_bytes),
+           every_access & ~AccessFlags{flush_persistence},
+           world.lends() ? near.dram.get() : nullptr, options);
   make_end(far, world.far(), world.far_region().bytes(), options.far_access, &world.far_region(),
            options);
   connected_ =

@@ -25,7 +25,7 @@ inline bool same(ConstBytes some, ConstBytes others) {
 // One side. Its members are destroyed from the last to the first, as the contract asks.
 struct End {
   Device* device = nullptr;
-  std::vector<std::byte> dram;
+  std::unique_ptr<Region> dram;
   std::unique_ptr<ProtectionDomain> domain;
   std::unique_ptr<MemoryRegion> memory;   // near: DRAM; far: the persistent memory
   std::unique_ptr<MemoryRegion> buffers;  // far: where receives land; DRAM

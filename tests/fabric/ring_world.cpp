@@ -10,22 +10,27 @@
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/poll_loop.h"
 #include "tests/fabric/far_memory.h"
+#include "tests/fabric/mirrored_target.h"
 #include "tests/fabric/temporary_folder.h"
 
 namespace remora::fabric::contract {
 
 namespace {
 
-std::unique_ptr<nic::RingWire> make_wire(Runtime& runtime) {
-  Result<std::unique_ptr<nic::RingWire>> wire = nic::RingWire::create(runtime, nullptr);
+std::unique_ptr<nic::RingWire> make_wire(Runtime& runtime, const nic::LendingOptions& lending) {
+  Result<std::unique_ptr<nic::RingWire>> wire =
+      nic::RingWire::create(runtime, nullptr, {.lending = lending});
   EXPECT_TRUE(wire.ok()) << wire.status().message();
   return std::move(wire).value();
 }
 
 class RingWorld final : public World {
  public:
-  explicit RingWorld(std::uint64_t seed)
-      : near_wire_(make_wire(loop_)), far_wire_(make_wire(loop_)), target_(make_far_memory(seed)) {
+  RingWorld(std::unique_ptr<FarMemory> target, const nic::LendingOptions& lending)
+      : near_wire_(make_wire(loop_, lending)),
+        far_wire_(make_wire(loop_, lending)),
+        target_(std::move(target)),
+        lends_(lending.to.has_value()) {
     const std::string path = folder_.path() + "/far.sock";
     const Status listening = far_wire_->listen(path);
     EXPECT_TRUE(listening.ok()) << listening.message();
@@ -46,6 +51,13 @@ class RingWorld final : public World {
   bool exact_time() const override { return false; }
   bool places_late() const override { return false; }
   std::uint64_t error_notices() const override { return 1; }
+  bool lends() const override { return lends_; }
+  void connected(QueuePair&, const RemoteAddress&) override {
+    if (lends_) {
+      get_seen(*near_wire_, *far_wire_);
+      get_seen(*far_wire_, *near_wire_);
+    }
+  }
 
   bool run_until(const std::function<bool()>& holds) override {
     constexpr std::uint64_t patience_ns = 20'000'000'000;
@@ -64,6 +76,11 @@ class RingWorld final : public World {
   void kill_far() override { cut_off_near(); }
 
  private:
+  void get_seen(nic::RingWire& lender, const nic::RingWire& borrower) {
+    const nic::LinkId link = lender.link_to(borrower.gid()).value();
+    lender.show_all(link);
+    EXPECT_TRUE(run_until([&] { return lender.has_seen_all(link); }));
+  }
   void cut_off_near() {
     if (const std::optional<nic::LinkId> link = far_wire_->link_to(near_wire_->gid())) {
       far_wire_->cut_off(*link);
@@ -75,6 +92,7 @@ class RingWorld final : public World {
   std::unique_ptr<nic::RingWire> near_wire_;
   std::unique_ptr<nic::RingWire> far_wire_;
   std::unique_ptr<FarMemory> target_;
+  const bool lends_;
   nic::PlainDma near_dma_;
   nic::PlainDma far_dma_;
   std::unique_ptr<nic::Nic> near_;
@@ -84,7 +102,12 @@ class RingWorld final : public World {
 }  // namespace
 
 std::unique_ptr<World> make_ring_world(std::uint64_t seed) {
-  return std::make_unique<RingWorld>(seed);
+  return std::make_unique<RingWorld>(make_far_memory(seed), nic::LendingOptions{.to = {}});
+}
+
+std::unique_ptr<World> make_lending_ring_world(std::uint64_t seed) {
+  return std::make_unique<RingWorld>(std::make_unique<MirroredTarget>(seed, Platform{}),
+                                     nic::LendingOptions{.from_bytes = cache_line_bytes});
 }
 
 }  // namespace remora::fabric::contract

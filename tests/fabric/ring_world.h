@@ -9,5 +9,7 @@
 namespace remora::fabric::contract {
 
 std::unique_ptr<World> make_ring_world(std::uint64_t seed);
+// The same, where all payload of whole lines is lent, and its memory was shown before.
+std::unique_ptr<World> make_lending_ring_world(std::uint64_t seed);
 
 }  // namespace remora::fabric::contract

@@ -61,6 +61,8 @@ class World {
   virtual std::uint64_t packets_of_a_wrong_read() const { return 0; }
   // Packets by which a queue pair that fails tells its peer so, on wires without timers.
   virtual std::uint64_t error_notices() const { return 0; }
+  // Whether near's memory is to be such that payload in it can be lent.
+  virtual bool lends() const { return false; }
 
   // Runs until it holds; false when it does not within the patience of this world.
   virtual bool run_until(const std::function<bool()>& holds) = 0;

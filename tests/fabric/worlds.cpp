@@ -61,6 +61,7 @@ const std::vector<WorldKind>& all_worlds() {
        .long_seeds = lossy_seeds()},
       {.name = "sim_mapped", .make = make_sim_mapped_world, .seeds = 20, .long_seeds = 200},
       {.name = "ring", .make = make_ring_world},
+      {.name = "ring_lending", .make = make_lending_ring_world},
       {.name = "mapped", .make = [](std::uint64_t seed) { return make_mapped_world(seed, {}); }},
       {.name = "mapped_pages",
        .make =

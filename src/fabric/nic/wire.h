@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/racy_copy.h"
 #include "fabric/types.h"
+#include "pmem/region.h"
 
 namespace remora::fabric::nic {
 
@@ -35,6 +36,7 @@ struct LinkTraits {
   bool gathers = false;
   bool streams = false;
   bool carries_riders = false;
+  std::uint32_t lent_from_bytes = ~std::uint32_t{0};  // payload of less is not lent
 };
 
 // The NIC's side.
@@ -88,7 +90,12 @@ class Wire {
   // for all of them, and `streams` whether it may be so.
   virtual LinkTraits traits(LinkId link) const {
     (void)link;
-    return {mtu_bytes(), lossless(), window_packets(), gathers(), streams(), carries_riders()};
+    return {.mtu_bytes = mtu_bytes(),
+            .lossless = lossless(),
+            .window_packets = window_packets(),
+            .gathers = gathers(),
+            .streams = streams(),
+            .carries_riders = carries_riders()};
   }
 
   // The link to a peer, or nothing when this wire cannot reach it now.
@@ -116,6 +123,19 @@ class Wire {
     REMORA_CHECK(false, "this wire carries no riders");
     return {};
   }
+  // Memory that is on offer from here on: where a peer may read it too, payload in it need not be
+  // copied to the wire. It may be offered several times, and is withdrawn as often.
+  virtual void offer(ConstBytes memory, const Backing& backing) { (void)memory, (void)backing; }
+  virtual void withdraw(ConstBytes memory) { (void)memory; }
+  // As reserve_around, of payload that stays where it lies: the peer takes it from there, and sees
+  // it as it is then. It is there until an answer shows that the peer has it, or until recall.
+  // Empty where that cannot be, or there is no room: then try to reserve.
+  virtual Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+    (void)link, (void)header_bytes, (void)payload;
+    return {};
+  }
+  // Whatever was lent and the peer may not have yet is copied to the wire now.
+  virtual void recall() {}
   // Sends what was reserved last.
   virtual void commit() = 0;
   // That peer has enough to do at the moment: what is committed until the next flush or poll had

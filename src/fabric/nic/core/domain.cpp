@@ -18,6 +18,8 @@ class Registration final : public MemoryRegion {
   ~Registration() override {
     if (what_.key != 0) {
       memory_.remove(what_);
+      core_.engine().wire.recall();
+      core_.engine().wire.withdraw(offered_);
       if (Shortcut* shortcut = core_.engine().shortcut) {
         shortcut->release(what_.key);
       }
@@ -26,7 +28,17 @@ class Registration final : public MemoryRegion {
     }
   }
 
-  bool add(Keys& keys) { return memory_.add(what_, keys); }
+  bool add(Keys& keys) {
+    if (!memory_.add(what_, keys)) {
+      return false;
+    }
+    if (const auto backing =
+            what_.persistence == nullptr ? std::nullopt : what_.persistence->backing()) {
+      offered_ = what_.persistence->bytes();
+      core_.engine().wire.offer(offered_, *backing);
+    }
+    return true;
+  }
 
   Bytes bytes() const override { return what_.bytes; }
   LocalKey local_key() const override { return what_.key; }
@@ -37,6 +49,7 @@ class Registration final : public MemoryRegion {
   NicCore& core_;
   Memory& memory_;
   RegisteredMemory what_;
+  ConstBytes offered_;  // to peers, to be read where it lies
 };
 
 }  // namespace

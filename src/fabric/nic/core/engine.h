@@ -74,6 +74,11 @@ struct Engine {
     room = wire.reserve_around(link, header_bytes(packet.opcode), payload);
     return !room.empty();
   }
+  // The same, with this payload where it lies; see Wire::lend.
+  bool begin_lent(LinkId link, const Packet& packet, ConstBytes payload) {
+    room = wire.lend(link, header_bytes(packet.opcode), payload);
+    return !room.empty();
+  }
   // The same packet, as it is now.
   void commit(const Packet& packet) {
     if (room.size() == header_bytes(packet.opcode)) {

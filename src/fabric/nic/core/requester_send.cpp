@@ -157,6 +157,10 @@ Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std
 bool Requester::begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset) {
   const std::span<const Bytes> parts = parts_.all();
   if (!entry.inline_data && parts.size() == 1 && packet.payload_bytes % 4 == 0) [[likely]] {
+    if (packet.payload_bytes >= connection_.traits.lent_from_bytes &&
+        engine_.begin_lent(connection_.link, packet, parts.front())) {
+      return true;
+    }
     return engine_.begin_around(connection_.link, packet, parts.front());
   }
   Bytes payload;

@@ -24,6 +24,14 @@ namespace remora::fabric::nic {
 [[gnu::always_inline]] inline Requester::Sent Requester::send_straight_write(
     const SendEntry& entry, const std::byte* from) {
   constexpr std::size_t headers = bth_bytes + reth_bytes;
+  if (entry.size_bytes >= connection_.traits.lent_from_bytes) {
+    const Bytes room =
+        engine_.wire.lend(connection_.link, headers, ConstBytes(from, entry.size_bytes));
+    if (!room.empty()) [[likely]] {
+      commit_straight(PacketOpcode::write_only, entry, room);
+      return Sent::yes;
+    }
+  }
   const Bytes room = engine_.wire.reserve(connection_.link, headers + entry.size_bytes);
   if (room.empty()) [[unlikely]] {
     return Sent::no_room;

@@ -53,6 +53,7 @@ void Responder::start(PacketSequence first) {
 
 void Responder::stop() {
   running_ = false;
+  engine_.wire.recall();
   owed_ = Owed::nothing;
   drop_answers();
 }

@@ -284,13 +284,15 @@ Responder::Answer Responder::answer_read(Resource& resource) {
       packet.message_count = messages_ & sequence_mask;
     }
     Bytes payload;
-    if (!engine_.begin(connection_.link, packet, payload)) {
+    const bool is_lent = size >= connection_.traits.lent_from_bytes &&
+                         engine_.begin_lent(connection_.link, packet, ConstBytes(from, size));
+    if (!is_lent && !engine_.begin(connection_.link, packet, payload)) {
       return Answer::later;
     }
-    if (size != 0) {
+    if (size != 0 && !is_lent) {
       engine_.dma.read(connection_.number, payload, from);
-      engine_.wire.charge(Wire::Cost::memory_read, size);
     }
+    engine_.wire.charge(Wire::Cost::memory_read, size);
     engine_.dma.acknowledged(connection_.number);
     engine_.commit(packet);
     resource.next = psn_add(resource.next, 1);

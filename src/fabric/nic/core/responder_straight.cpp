@@ -22,11 +22,17 @@ bool Responder::take_straight_read(const Packet& packet) {
     return false;
   }
   constexpr std::size_t headers = bth_bytes + aeth_bytes;
-  const Bytes room = engine_.wire.reserve(connection_.link, headers + packet.length);
-  if (room.empty()) [[unlikely]] {
-    return false;
+  Bytes room;
+  if (packet.length >= connection_.traits.lent_from_bytes) {
+    room = engine_.wire.lend(connection_.link, headers, ConstBytes(from, packet.length));
   }
-  engine_.dma.read(connection_.number, room.subspan(headers), from);
+  if (room.empty()) {
+    room = engine_.wire.reserve(connection_.link, headers + packet.length);
+    if (room.empty()) [[unlikely]] {
+      return false;
+    }
+    engine_.dma.read(connection_.number, room.subspan(headers), from);
+  }
   engine_.wire.charge(Wire::Cost::memory_read, packet.length);
   resources_[remembered_ % resources_.size()] = {.opcode = packet.opcode,
                                                  .first = packet.sequence,

@@ -35,6 +35,26 @@ Bytes JoinedWire::reserve_with(LinkId link, ConstBytes rider, std::size_t size_b
   return reserved_->reserve_with(link, rider, size_bytes);
 }
 
+void JoinedWire::offer(ConstBytes memory, const Backing& backing) {
+  first_.offer(memory, backing);
+  second_.offer(memory, backing);
+}
+
+void JoinedWire::withdraw(ConstBytes memory) {
+  first_.withdraw(memory);
+  second_.withdraw(memory);
+}
+
+Bytes JoinedWire::lend(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+  reserved_ = &of(link);
+  return reserved_->lend(link, header_bytes, payload);
+}
+
+void JoinedWire::recall() {
+  first_.recall();
+  second_.recall();
+}
+
 void JoinedWire::flush() {
   first_.flush();
   second_.flush();

@@ -29,6 +29,10 @@ class JoinedWire final : public Wire {
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
+  void offer(ConstBytes memory, const Backing& backing) override;
+  void withdraw(ConstBytes memory) override;
+  Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
+  void recall() override;
   void commit() override { reserved_->commit(); }
   void take_time(LinkId link) override { of(link).take_time(link); }
   void flush() override;

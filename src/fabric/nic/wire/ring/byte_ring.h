@@ -11,6 +11,12 @@
 // A record may carry a rider, a packet of a fixed small size, between that word and its own packet:
 // an acknowledgement then costs the consumer no line of its own. A bit of the size word says so.
 //
+// A record may lend its payload: it says where that lies, in memory that the consumer can read too,
+// and leaves the room for it empty. The producer can have a loan back at any time, without asking:
+// it copies the payload into that room and then says so in a word of the record. A consumer that
+// has copied from elsewhere looks at that word once more, and if it has changed, takes what is in
+// the record: whatever the producer did to its memory after that, the consumer never sees.
+//
 // A consumer that polls the size word takes its line away from a producer that fills it. So a
 // producer does well to write the payload first, the headers after it and then to commit: by the
 // time that it has the line again all of its stores wait for it, and none needs it twice.
@@ -34,83 +40,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <span>
 
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/racy_copy.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
+#include "fabric/nic/wire/ring/ring_record.h"
 
 namespace remora::fabric::nic {
-
-// The words that both sides share beside the data, on lines of their own: pairs of lines, since
-// processors fetch those together. All zero is an empty ring.
-struct RingControl {
-  alignas(128) std::atomic<std::uint64_t> consumed;  // position of the consumer, told lazily
-  alignas(128) std::atomic<std::uint32_t> consumer_sleeps;
-  alignas(128) std::atomic<std::uint32_t> producer_sleeps;
-};
-static_assert(sizeof(RingControl) == 384);
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
-              std::atomic<std::uint32_t>::is_always_lock_free);
-
-namespace byte_ring {
-
-inline constexpr std::size_t size_word_bytes = sizeof(std::uint32_t);
-inline constexpr std::uint32_t size_of_nothing = 0;
-inline constexpr std::uint32_t size_of_skip = ~std::uint32_t{0};
-inline constexpr std::uint32_t with_rider = std::uint32_t{1} << 31;  // added to a size
-inline constexpr std::size_t rider_bytes = 16;
-
-// What a record holds: a packet, and perhaps a rider.
-struct Shape {
-  std::uint32_t packet_bytes = 0;
-  bool has_rider = false;
-
-  // Of a size word that is neither nothing nor a skip.
-  static constexpr Shape of(std::uint32_t word) {
-    return {word & ~with_rider, (word & with_rider) != 0};
-  }
-  constexpr std::uint32_t word() const { return packet_bytes | (has_rider ? with_rider : 0); }
-
-  constexpr std::size_t front_bytes() const {
-    return size_word_bytes + (has_rider ? rider_bytes : 0);
-  }
-  // What it takes in the ring.
-  constexpr std::size_t record_bytes() const {
-    return round_up(front_bytes() + packet_bytes, cache_line_bytes);
-  }
-  // Where the packet begins in its record.
-  constexpr std::size_t packet_offset() const {
-    return packet_bytes <= cache_line_bytes - front_bytes() ? front_bytes()
-                                                            : record_bytes() - packet_bytes;
-  }
-};
-
-// What a packet that is alone takes in the ring, and where it begins there.
-constexpr std::size_t record_bytes(std::size_t packet_bytes) {
-  return Shape{static_cast<std::uint32_t>(packet_bytes)}.record_bytes();
-}
-constexpr std::size_t packet_offset(std::size_t packet_bytes) {
-  return Shape{static_cast<std::uint32_t>(packet_bytes)}.packet_offset();
-}
-
-// Whether a ring of this capacity can always carry packets of this size in the end.
-constexpr bool fits(std::size_t packet_bytes, std::size_t capacity_bytes) {
-  return record_bytes(packet_bytes) <= capacity_bytes / 8 * 3;
-}
-
-inline std::atomic_ref<std::uint32_t> size_word(Bytes data, std::size_t offset) {
-  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(data.data() + offset));
-}
-
-// Whether the other side said that it sleeps. It is told so once: whoever gets true wakes it. The
-// read-modify-write orders this after all that was published before.
-inline bool take_sleeper(std::atomic<std::uint32_t>& sleeps) {
-  return sleeps.fetch_add(0, std::memory_order_acq_rel) != 0 &&
-         sleeps.exchange(0, std::memory_order_acq_rel) != 0;
-}
-
-}  // namespace byte_ring
 
 class RingProducer {
  public:
@@ -155,6 +94,36 @@ class RingProducer {
     return data_.subspan(at + reserved_.packet_offset(), size_bytes);
   }
 
+  // The end of the packet that was reserved is not filled in, but lent: what these bytes are, by
+  // the loan, to the consumer. They stay as they are until the record is consumed, or recall. False
+  // when there is no room for a loan: then it has to be filled in.
+  bool lend(const byte_ring::Loan& loan, ConstBytes from) {
+    REMORA_CHECK(loan.size_bytes == from.size() && from.size() < reserved_.packet_bytes,
+                 "no such loan");
+    if (!reserved_.may_lend() || !has_room_for_loan(from.size())) {
+      return false;
+    }
+    const std::uint64_t start = tail_ + skipped_bytes_;
+    reserved_.has_loan = true;
+    loans_[(first_loan_ + loan_count_) % loans_.size()] = {start, reserved_, from};
+    loan_ = loan;
+    return true;
+  }
+
+  // Has all loans back: their bytes are in their records. After this they may change, or go.
+  void recall() {
+    forget_consumed_loans();  // their places may be others' by now
+    for (; loan_count_ != 0; forget_first_loan()) {
+      const Lent& lent = loans_[first_loan_];
+      // The consumer may have consumed it without saying so: its place is still this side's.
+      const std::size_t at = lent.start & (data_.size() - 1);
+      const std::size_t end = at + lent.shape.packet_offset() + lent.shape.packet_bytes;
+      racy_copy(data_.subspan(end - lent.from.size()), lent.from);
+      loan_word(at).store(0, std::memory_order_release);
+    }
+    byte_ring::fence();
+  }
+
   // Publishes what was reserved; nothing when nothing is.
   void commit() {
     if (reserved_.packet_bytes == 0) {
@@ -165,13 +134,21 @@ class RingProducer {
     if (reserved_.has_rider) {
       racy_copy(data_.subspan((start & mask) + byte_ring::size_word_bytes, rider_.size()), rider_);
     }
+    if (reserved_.has_loan) {
+      racy_copy(data_.subspan((start & mask) + byte_ring::loan_offset, sizeof loan_),
+                object_bytes(loan_));
+      loan_word(start & mask).store(1, std::memory_order_relaxed);
+      lent_bytes_ += loan_.size_bytes;
+      ++loan_count_;
+    }
     byte_ring::size_word(data_, start & mask).store(reserved_.word(), std::memory_order_release);
     if (skipped_bytes_ != 0) {
       byte_ring::size_word(data_, tail_ & mask)
           .store(byte_ring::size_of_skip, std::memory_order_release);
     }
     tail_ = start + reserved_record_;
-    own_ahead(reserved_record_);
+    // A loan touches one line.
+    own_ahead(reserved_.has_loan ? cache_line_bytes : reserved_record_);
     reserved_ = {};
   }
 
@@ -234,6 +211,33 @@ class RingProducer {
 #endif
   }
 
+  std::atomic_ref<std::uint32_t> loan_word(std::size_t at) {
+    return byte_ring::size_word(data_, at + byte_ring::loan_word_offset);
+  }
+
+  // The consumer is asked only if there seems to be none.
+  bool has_room_for_loan(std::size_t size_bytes) {
+    const auto has_room = [&] {
+      return loan_count_ != loans_.size() &&
+             lent_bytes_ + size_bytes <= data_.size() / ring_limits::lent_part;
+    };
+    if (!has_room()) {
+      find_room(0);
+      forget_consumed_loans();
+    }
+    return has_room();
+  }
+  void forget_consumed_loans() {
+    while (loan_count_ != 0 && loans_[first_loan_].start < consumed_) {
+      forget_first_loan();
+    }
+  }
+  void forget_first_loan() {
+    lent_bytes_ -= loans_[first_loan_].from.size();
+    first_loan_ = (first_loan_ + 1) % loans_.size();
+    --loan_count_;
+  }
+
   std::size_t room() const {
     return data_.size() - static_cast<std::size_t>(tail_ - consumed_);
   }
@@ -259,6 +263,17 @@ class RingProducer {
   byte_ring::Shape reserved_;        // the open reservation; of no bytes when there is none
   std::size_t reserved_record_ = 0;  // and what it takes in the ring
   std::array<std::byte, byte_ring::rider_bytes> rider_;  // of that
+  byte_ring::Loan loan_;                                 // of that
+  // Records that may not have been consumed, in their order.
+  struct Lent {
+    std::uint64_t start = 0;
+    byte_ring::Shape shape;
+    ConstBytes from;
+  };
+  std::array<Lent, ring_limits::loans> loans_;
+  std::size_t first_loan_ = 0;
+  std::size_t loan_count_ = 0;
+  std::size_t lent_bytes_ = 0;     // by them
   std::size_t skipped_bytes_ = 0;  // up to the end of the ring, before the reserved record
   std::size_t awaited_bytes_ = 0;  // of room, by a reservation that failed
   bool broken_ = false;
@@ -307,6 +322,25 @@ class RingConsumer {
                ? data_.subspan(offset() + byte_ring::size_word_bytes, byte_ring::rider_bytes)
                : Bytes();
   }
+  // Whether the packet that peek showed has a loan, or had one.
+  bool has_loan() const { return peeked_.has_loan; }
+  // The loan of the packet that peek showed, whose end is not in the ring then: nothing when it has
+  // none, or none any more. To be copied; whoever has done so asks is_out.
+  std::optional<byte_ring::Loan> loan() const {
+    if (!peeked_.has_loan || !is_out()) {
+      return std::nullopt;
+    }
+    byte_ring::Loan loan;
+    racy_copy(std::as_writable_bytes(std::span(&loan, 1)),
+              data_.subspan(offset() + byte_ring::loan_offset, sizeof loan));
+    return loan;
+  }
+  // Whether what was copied before this was as it had been lent. If not, the packet is in the ring.
+  bool is_out() const {
+    byte_ring::fence_loads();
+    return byte_ring::size_word(data_, offset() + byte_ring::loan_word_offset)
+               .load(std::memory_order_acquire) != 0;
+  }
   // What the two take in the ring.
   std::size_t peeked_record_bytes() const { return peeked_record_; }
 
@@ -334,7 +368,9 @@ class RingConsumer {
       if (word == byte_ring::size_of_nothing || !may_be(shape, start)) {
         return;
       }
-      visit(ConstBytes(data_).subspan(start + shape.packet_offset(), shape.packet_bytes));
+      if (!shape.has_loan) {
+        visit(ConstBytes(data_).subspan(start + shape.packet_offset(), shape.packet_bytes));
+      }
       at += shape.record_bytes();
     }
   }
@@ -368,6 +404,7 @@ class RingConsumer {
   // Whether such a record may begin there. A rider alone is none.
   bool may_be(const byte_ring::Shape& shape, std::size_t at) const {
     return shape.packet_bytes != 0 && shape.packet_bytes <= max_packet_bytes_ &&
+           (!shape.has_loan || shape.may_lend()) &&
            within(at + shape.packet_offset(), shape.packet_bytes, data_.size());
   }
   std::size_t offset() const { return head_ & (data_.size() - 1); }

@@ -194,6 +194,9 @@ Result<Frame> parse_frame(ConstBytes bytes) {
   if (kind == static_cast<std::uint8_t>(FrameKind::side)) {
     return Frame{FrameKind::side, bytes.subspan(1)};
   }
+  if (kind == static_cast<std::uint8_t>(FrameKind::lending)) {
+    return Frame{FrameKind::lending, bytes.subspan(1)};
+  }
   if (kind == static_cast<std::uint8_t>(FrameKind::bell) && bytes.size() == 1) {
     return Frame{FrameKind::bell, {}};
   }

@@ -36,7 +36,8 @@ enum class HandshakeKind : std::uint16_t { hello = 1, welcome = 2, refusal = 3 }
 inline constexpr std::uint16_t handshake_version = 4;
 
 // Features that two sides may have in common.
-inline constexpr std::uint64_t feature_side = 1;  // side messages, with descriptors
+inline constexpr std::uint64_t feature_side = 1;     // side messages, with descriptors
+inline constexpr std::uint64_t feature_lending = 2;  // records whose payload lies elsewhere
 inline constexpr std::size_t handshake_head_bytes = 64;
 inline constexpr std::size_t handshake_bytes_max =
     handshake_head_bytes + ring_limits::refusal_text_bytes;
@@ -63,6 +64,7 @@ enum class FrameKind : std::uint8_t {
   control = 1,  // the application's bytes follow
   bell = 2,     // nothing follows: wakes a sleeper
   side = 3,     // bytes for a short cut, perhaps with a descriptor; only with feature_side
+  lending = 4,  // of lending.h, perhaps with a descriptor; only with feature_lending
 };
 inline constexpr std::size_t frame_bytes_max = 1 + ring_limits::control_bytes;
 

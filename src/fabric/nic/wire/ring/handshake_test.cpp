@@ -159,7 +159,7 @@ TEST(Frame, refuses_anything_else) {
   EXPECT_FALSE(parse_frame({}).ok());
   EXPECT_FALSE(parse_frame(std::vector{std::byte{0}}).ok());
   EXPECT_FALSE(parse_frame(std::vector{std::byte{2}, std::byte{0}}).ok());
-  EXPECT_FALSE(parse_frame(std::vector{std::byte{4}}).ok());
+  EXPECT_FALSE(parse_frame(std::vector{std::byte{5}}).ok());
   EXPECT_FALSE(parse_frame(std::vector<std::byte>(frame_bytes_max + 1, std::byte{1})).ok());
 }
 

@@ -68,17 +68,25 @@ Status HostLink::send_side(ConstBytes bytes, int passed_descriptor) {
   return send_frame(socket_, FrameKind::side, bytes, passed_descriptor);
 }
 
+Status HostLink::send_lending(ConstBytes bytes, int passed_descriptor) {
+  return send_frame(socket_, FrameKind::lending, bytes, passed_descriptor);
+}
+
 HostLink::Control HostLink::poll_control(Bytes buffer) {
   std::size_t size_bytes = 0;
   const bool has_side = (features_ & feature_side) != 0;
+  const bool has_lending = (features_ & feature_lending) != 0;
   Descriptor passed;
-  const HostSocket::Got got = socket_.receive(buffer, size_bytes, has_side ? &passed : nullptr);
+  const HostSocket::Got got =
+      socket_.receive(buffer, size_bytes, has_side || has_lending ? &passed : nullptr);
   if (got != HostSocket::Got::message) {
     return {got, {}, {}};
   }
   const Result<Frame> frame = parse_frame(buffer.first(size_bytes));
-  if (!frame.ok() || (frame->kind == FrameKind::side && !has_side) ||
-      (frame->kind != FrameKind::side && passed.open())) {
+  const bool is_side = frame.ok() && frame->kind == FrameKind::side;
+  const bool is_lending = frame.ok() && frame->kind == FrameKind::lending;
+  if (!frame.ok() || (is_side && !has_side) || (is_lending && !has_lending) ||
+      (!is_side && !is_lending && passed.open())) {
     return {HostSocket::Got::too_much, {}, {}};
   }
   return {got, *frame, std::move(passed)};

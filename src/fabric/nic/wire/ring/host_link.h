@@ -68,11 +68,14 @@ class HostLink {
   // The same for a short cut, with a descriptor if it is not -1; the caller keeps that.
   Status send_side(ConstBytes bytes, int passed_descriptor);
 
+  // The same about memory that is lent.
+  Status send_lending(ConstBytes bytes, int passed_descriptor);
+
   // The next message from the socket. It is too_much when it was not a message at all.
   struct Control {
     HostSocket::Got got;
     Frame frame;        // of a message; its bytes are in the buffer
-    Descriptor passed;  // that came with a side message
+    Descriptor passed;  // that came with it
   };
   // `buffer` holds frame_bytes_max.
   Control poll_control(Bytes buffer);

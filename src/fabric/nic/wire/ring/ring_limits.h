@@ -29,6 +29,16 @@ inline constexpr std::size_t lines_owned_ahead = 2;
 // And those that it asks for each time that it finds nothing to do.
 inline constexpr std::size_t lines_owned_idly = 8;
 
+// Payload from this size on is lent, in whole lines (lending.h): of less, the second copy costs
+// less than to look for it elsewhere.
+inline constexpr std::uint32_t lent_bytes_min = 2048;
+// Packets of one ring whose payload may be lent at a time, and the part of the ring that they may
+// take: of a long queue, one side then copies some while the other takes what was lent.
+inline constexpr std::size_t loans = 64;
+inline constexpr std::size_t lent_part = 4;
+// Memory files that one side may show.
+inline constexpr std::size_t shown_memories = 64;
+
 // Handshakes under way at a time, and how long each may take.
 inline constexpr std::size_t handshakes = 64;
 inline constexpr std::uint64_t handshake_ns = 2'000'000'000;

@@ -7,7 +7,7 @@
 namespace remora::fabric::nic {
 namespace {
 
-constexpr RingWireOptions small_ring = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024}};
+const RingWireOptions small_ring = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024}};
 
 // A process that connects, sends back every packet, and lives until it is killed or its link ends.
 void echo_until_down(const std::string& path) {

@@ -50,6 +50,18 @@ class Station final : public PacketSink, public LinkOwner, public Poller {
   void control(LinkId, ConstBytes bytes) override { controls.emplace_back(as_text(bytes)); }
   void refused(const Status& status) override { refusals.push_back(status); }
 
+  // The same with payload that may be lent; false when it may not be now.
+  bool lend(LinkId link, const std::string& headers, ConstBytes payload) {
+    const Bytes room = wire->lend(link, headers.size(), payload);
+    if (room.empty()) {
+      return false;
+    }
+    std::memcpy(room.data(), headers.data(), headers.size());
+    wire->commit();
+    wire->flush();
+    return true;
+  }
+
   bool poll() override { return polls_packets && wire->poll(*this, 64) > 0; }
   int wake_fd() const override { return wire->wake_fd(); }
   bool arm_wake() override { return wire->arm_wake(); }

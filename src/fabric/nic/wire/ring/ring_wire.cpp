@@ -171,7 +171,16 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
         return taken;
       }
     }
-    sink.receive(id_of(index), packet);
+    if (slot.link->consumer().has_loan()) {
+      const ConstBytes whole = borrow(slot, packet);
+      if (whole.empty()) [[unlikely]] {
+        drop(slot, LinkState::gone);
+        return taken;
+      }
+      sink.receive(id_of(index), whole);
+    } else {
+      sink.receive(id_of(index), packet);
+    }
     // Harmless when the sink has cut the link off: its memory is still there.
     if (slot.link->consumer().consume()) [[unlikely]] {
       slot.link->ring_bell();
@@ -207,6 +216,7 @@ void RingWire::cut_off(LinkId link) {
 // sink may be looking at a packet in it.
 void RingWire::drop(Slot& slot, LinkState state) {
   if (slot.state == LinkState::up) {
+    slot.link->producer().recall();
     ++ending_;
     forget_descriptor(slot.link->descriptor());
     if (side_ != nullptr && (slot.link->features() & feature_side) != 0) {
@@ -232,6 +242,7 @@ void RingWire::give_back(PacketSink& sink) {
     sink.link_down(link);
     reserved_ = nullptr;
     slot.link.reset();
+    slot.borrowed.reset();
     slot.state = LinkState::unused;
     ++slot.generation;
     active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -1,5 +1,6 @@
 // RingWire: the wire between processes of one host. Each link is a pair of lossless rings in shared
 // memory; packets are filled and read in place, and nothing calls the system while packets flow.
+// Large payload between processes of one user stays out of the rings (lending.h).
 //
 // The wire is a poller of its loop. There it serves sockets: it lets peers in, hands control
 // messages to the owner and notices death. Packets and link_down reach the NIC by poll(sink,
@@ -33,6 +34,7 @@
 #include "fabric/nic/wire.h"
 #include "fabric/nic/wire/ring/host_link.h"
 #include "fabric/nic/wire/ring/host_socket.h"
+#include "fabric/nic/wire/ring/lending.h"
 #include "runtime/door.h"
 #include "runtime/event.h"
 #include "runtime/runtime.h"
@@ -79,6 +81,7 @@ struct RingWireOptions {
   std::uint64_t handshake_ns = ring_limits::handshake_ns;
   std::optional<Gid> gid = {};  // instead of one of chance
   LinkSide* side = nullptr;     // outlives the wire
+  LendingOptions lending = {};
 };
 
 class RingWire final : public Wire, public Poller {
@@ -106,6 +109,12 @@ class RingWire final : public Wire, public Poller {
   // Who is at the other end, while the link is up.
   const HostPeer* peer(LinkId link) const;
   std::size_t links() const { return active_.size(); }
+  // Shows this peer all that is on offer now, and not when it is first of use; whether it has seen
+  // that.
+  void show_all(LinkId link);
+  bool has_seen_all(LinkId link) const;
+  // Packets whose payload was lent.
+  std::uint64_t packets_lent() const { return packets_lent_; }
 
   const char* name() const override { return side_ == nullptr ? "ring" : side_->wire_name(); }
   Shortcut* shortcut() override { return side_ == nullptr ? nullptr : &side_->shortcut(); }
@@ -113,10 +122,15 @@ class RingWire final : public Wire, public Poller {
   std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
   bool lossless() const override { return true; }
   bool carries_riders() const override { return true; }
+  LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
+  void offer(ConstBytes memory, const Backing& backing) override { offers_.add(memory, backing); }
+  void withdraw(ConstBytes memory) override;
+  Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
+  void recall() override;
   void commit() override;
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
@@ -131,11 +145,25 @@ class RingWire final : public Wire, public Poller {
   bool wants_spin() const override { return !active_.empty(); }
 
  private:
+  struct alignas(cache_line_bytes) Line {
+    std::byte bytes[cache_line_bytes];
+  };
   enum class LinkState : std::uint8_t {
     unused,
     up,
     closing,  // the peer is gone; what it had sent is still handed over
     gone,     // to be told to the sink
+  };
+  // Memory on offer that a peer was shown.
+  struct Shown {
+    std::uint32_t number;
+    bool is_seen;
+  };
+  // The same, where it lies, of one that the peer has seen.
+  struct Lendable {
+    const std::byte* base = nullptr;
+    std::uint64_t size_bytes = 0;
+    std::uint32_t number = 0;
   };
   struct Slot {
     LinkState state = LinkState::unused;
@@ -144,6 +172,10 @@ class RingWire final : public Wire, public Poller {
     std::size_t burst = 1;        // packets that the next poll may take
     std::size_t drain_bytes = 0;  // of a closing link: what may still be handed over
     std::optional<HostLink> link;
+    bool lends = false;        // and borrows
+    Lendable lendable;         // what was lent of last
+    std::vector<Shown> shown;  // to this peer
+    std::optional<Borrowed> borrowed;
   };
   // A handshake under way, and the time by which it must be over.
   struct Pending final : Timer {
@@ -179,6 +211,11 @@ class RingWire final : public Wire, public Poller {
   std::size_t poll_link(std::uint32_t index, PacketSink& sink, std::size_t budget);
   static bool may_drain(Slot& slot);
   Bytes reserve_at(LinkId link, ConstBytes rider, std::size_t size_bytes);
+  void begin_lending(Slot& slot);
+  bool find_lendable(Slot& slot, ConstBytes payload);
+  void show(Slot& slot, const Offers::Offer& offer);
+  void serve_lending(Slot& slot, ConstBytes bytes, Descriptor passed);
+  ConstBytes borrow(Slot& slot, ConstBytes packet);
   void wake_sleepers();
   void end_if_due(Slot& slot);
   void give_back(PacketSink& sink);
@@ -204,6 +241,11 @@ class RingWire final : public Wire, public Poller {
   bool armed_ = false;
   std::uint32_t polls_to_look_ = 0;
   std::array<std::byte, frame_bytes_max> frame_;
+
+  const LendingOptions lending_;
+  Offers offers_;
+  std::uint64_t packets_lent_ = 0;
+  std::vector<Line> borrowed_;  // a packet whose payload was borrowed; a line for its headers first
 };
 
 }  // namespace remora::fabric::nic

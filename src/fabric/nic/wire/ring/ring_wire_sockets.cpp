@@ -25,7 +25,8 @@ LinkOwner& nobody() {
 HandshakeTerms terms_of(const RingWireOptions& options) {
   HandshakeTerms terms{.shape = options.shape,
                        .ring_bytes_max = options.ring_bytes_max,
-                       .features = options.side == nullptr ? 0 : feature_side};
+                       .features = (options.side == nullptr ? 0 : feature_side) |
+                                   (options.lending.to ? feature_lending : 0)};
   if (options.gid) {
     terms.gid = *options.gid;
   } else {
@@ -59,13 +60,15 @@ RingWire::RingWire(Runtime& runtime, LinkOwner& owner, const RingWireOptions& op
       terms_(terms_of(options)),
       handshake_ns_(options.handshake_ns),
       epoll_(std::move(epoll)),
-      slots_(options.max_links) {
+      slots_(options.max_links),
+      lending_(options.lending) {
   active_.reserve(options.max_links);
   unasked_.reserve(options.max_links);
   runtime_.add_poller(*this);
 }
 
 RingWire::~RingWire() {
+  recall();
   for (const std::unique_ptr<Pending>& pending : pending_) {
     if (pending->outcome != nullptr) {
       pending->outcome->set(Status(Code::closed, "the wire was closed while it connected"));
@@ -208,6 +211,7 @@ Result<LinkId> RingWire::add_link(HostLink link) {
   slot.link.emplace(std::move(link));
   slot.state = LinkState::up;
   slot.burst = 1;
+  begin_lending(slot);
   active_.push_back(*index);
   const LinkId id = id_of(*index);
   if (side_ != nullptr && (slot.link->features() & feature_side) != 0) {
@@ -284,6 +288,8 @@ void RingWire::serve_socket(std::uint32_t index) {
           owner_.control(id_of(index), control.frame.payload);
         } else if (control.frame.kind == FrameKind::side && side_ != nullptr) {
           side_->side_message(id_of(index), control.frame.payload, std::move(control.passed));
+        } else if (control.frame.kind == FrameKind::lending) {
+          serve_lending(slot, control.frame.payload, std::move(control.passed));
         }
     }
   }

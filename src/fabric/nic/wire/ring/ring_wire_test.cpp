@@ -13,8 +13,8 @@
 namespace remora::fabric::nic {
 namespace {
 
-constexpr RingWireOptions small_wire = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024},
-                                        .max_links = 8};
+const RingWireOptions small_wire = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024},
+                                    .max_links = 8};
 
 // Two wires on one loop, one of which listens.
 class RingWireTest : public testing::Test {

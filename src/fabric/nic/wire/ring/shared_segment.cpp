@@ -14,6 +14,12 @@ namespace {
 
 constexpr int wanted_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
+// Huge pages may run out in use.
+bool is_of_small_pages(int memory) {
+  struct statfs file_system = {};
+  return ::fstatfs(memory, &file_system) == 0 && file_system.f_type == TMPFS_MAGIC;
+}
+
 Status check_foreign(int memory, std::size_t size_bytes) {
   // Only memory files have seals at all.
   const int seals = ::fcntl(memory, F_GET_SEALS);
@@ -21,10 +27,8 @@ Status check_foreign(int memory, std::size_t size_bytes) {
     return Status(Code::permission_denied,
                   "the peer's shared memory is not sealed: it could be cut short while in use");
   }
-  // A seal against writing would make the mapping fail later, and huge pages may run out in use.
-  struct statfs file_system = {};
-  if ((seals & ~wanted_seals) != 0 || ::fstatfs(memory, &file_system) != 0 ||
-      file_system.f_type != TMPFS_MAGIC) {
+  // A seal against writing would make the mapping fail later.
+  if ((seals & ~wanted_seals) != 0 || !is_of_small_pages(memory)) {
     return Status(Code::invalid_argument,
                   "the peer's shared memory is not of the kind that this version maps");
   }
@@ -41,6 +45,11 @@ Status check_foreign(int memory, std::size_t size_bytes) {
 }
 
 }  // namespace
+
+bool is_sealed_memory(int descriptor) {
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && is_of_small_pages(descriptor);
+}
 
 Result<SharedSegment> SharedSegment::create(std::uint32_t ring_bytes) {
   Descriptor memory(::memfd_create("remora-link", MFD_CLOEXEC | MFD_ALLOW_SEALING));

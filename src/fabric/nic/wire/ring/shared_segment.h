@@ -27,6 +27,9 @@ struct SegmentHead {
 };
 static_assert(offsetof(SegmentHead, rings) == 128 && sizeof(SegmentHead) <= page_bytes);
 
+// Whether this is memory that nobody can cut short: reading and writing it never faults.
+bool is_sealed_memory(int descriptor);
+
 class SharedSegment {
  public:
   // Makes the memory: all zero, sealed, mapped. The descriptor is for the peer.
