@@ -156,6 +156,26 @@ TEST_F(Lending, a_write_whose_memory_went_brings_what_was_posted) {
   EXPECT_TRUE(far_.holds(message_bytes, 'w'));
 }
 
+// Memory that comes to lie where other memory lay is not taken for it.
+TEST_F(Lending, other_memory_at_the_same_place_is_other_memory) {
+  for (char round = 'a'; round < 'f'; ++round) {
+    near_.fill(round);
+    near_.post(Opcode::write, message_bytes, far_.region->remote(0));
+    EXPECT_EQ(finish(), WorkStatus::success);
+    EXPECT_TRUE(far_.holds(message_bytes, round)) << round;
+    near_.region.reset();
+    near_.memory.reset();
+    near_.memory = make_dram(lender_bytes).value();
+    near_.region =
+        near_.domain->register_memory(near_.memory->bytes(), every_access, near_.memory.get())
+            .value();
+    near_.wire->show_all(near_.wire->link_to(far_.wire->gid()).value());
+    turn(far_);
+    turn(near_);
+  }
+  EXPECT_GT(near_.wire->packets_lent(), 16u);
+}
+
 // What a READ returns is never of a time after its target took the memory back.
 TEST_F(Lending, a_read_returns_nothing_of_memory_after_it_was_taken_back) {
   far_.fill('r');

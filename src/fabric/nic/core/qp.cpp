@@ -132,8 +132,9 @@ void Qp::drop_lane() {
   lane_.reset();
 }
 
-// What the peer may do without asking.
+// What the peer may do without asking, and what it was lent: buffers are the program's again.
 void Qp::retire() {
+  connection_.engine.wire.recall();
   if (Shortcut* shortcut = connection_.engine.shortcut) {
     shortcut->retire(connection_.number);
   }

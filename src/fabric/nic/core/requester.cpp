@@ -37,7 +37,6 @@ void Requester::start(PacketSequence first) {
 
 void Requester::stop() {
   running_ = false;
-  engine_.wire.recall();  // what was posted is the program's again
   timeout_.disarm();
   pause_.disarm();
 }

@@ -53,7 +53,6 @@ void Responder::start(PacketSequence first) {
 
 void Responder::stop() {
   running_ = false;
-  engine_.wire.recall();
   owed_ = Owed::nothing;
   drop_answers();
 }

@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
+#include "base/racy_copy.h"
 #include "fabric/nic/wire/ring/ring_testing.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "pmem/open_region.h"
@@ -123,23 +127,74 @@ TEST_F(RingLending, keeps_what_a_lender_left_that_closed_its_wire) {
   EXPECT_EQ(server_.packets[0], whole('a'));
 }
 
-TEST_F(RingLending, keeps_what_a_lender_left_that_cut_it_off) {
-  ASSERT_TRUE(show());
-  // In the middle of a packet, so that the next one is looked at before the end is seen.
-  server_.on_packet = [&](LinkId) {
-    if (server_.packets.size() == 1) {
-      client_.wire->cut_off(link_);
-      std::ranges::fill(memory_->bytes(), std::byte{'b'});
+// Perhaps while it was copying.
+TEST_F(RingLending, never_shows_what_came_after_its_lender_cut_it_off) {
+  for (std::size_t round = 0; round < 200; ++round) {
+    std::ranges::fill(memory_->bytes(), std::byte{'a'});
+    auto third = std::make_unique<Station>(loop_);
+    third->wire->offer(memory_->bytes(), *memory_->backing());
+    const LinkId link = loop_.block_on(third->wire->connect(folder_.file("s"))).value();
+    third->wire->show_all(link);
+    ASSERT_TRUE(server_.run_until([&] { return third->wire->has_seen_all(link); }));
+    std::atomic<bool> ends = false;
+    std::thread borrower([&] {
+      while (!ends) {
+        (void)server_.wire->poll(server_, 16);
+      }
+    });
+    ASSERT_TRUE(third->lend(link, front, payload()));
+    for (std::size_t i = 0; i < 10 * round; ++i) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // for a moment
     }
-  };
-  server_.polls_packets = false;
-  ASSERT_TRUE(client_.lend(link_, front, payload(0)));
-  ASSERT_TRUE(client_.lend(link_, front, payload(1)));
-  server_.polls_packets = true;
-  ASSERT_TRUE(server_.run_until([&] { return !server_.downs.empty(); }));
-  for (const std::string& packet : server_.packets) {
-    EXPECT_EQ(packet, whole('a'));
+    third->wire->cut_off(link);
+    std::memset(payload().data(), 'b', lent_bytes);
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    ends = true;
+    borrower.join();
+    third.reset();
+    for (const std::string& packet : server_.packets) {
+      ASSERT_EQ(packet, whole('a')) << round;
+    }
+    server_.packets.clear();
   }
+}
+
+// A lender that has its loans back at any time and changes its memory then, and a borrower on
+// another processor that is copying meanwhile.
+TEST_F(RingLending, never_shows_what_came_after_a_recall) {
+  constexpr std::uint64_t packets = 20'000;
+  ASSERT_TRUE(show());
+  std::uint64_t expected = 0;
+  std::uint64_t wrong = 0;
+  server_.on_packet = [&](LinkId) {
+    const std::string packet = std::move(server_.packets.back());
+    server_.packets.clear();
+    for (std::size_t at = front.size(); at < packet.size(); at += word_bytes) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, packet.data() + at, sizeof word);
+      wrong += word == expected ? 0 : 1;
+    }
+    ++expected;
+  };
+  std::thread borrower([&] {
+    while (expected < packets && server_.downs.empty()) {
+      (void)server_.wire->poll(server_, 16);
+    }
+  });
+  std::vector<std::uint64_t> next(lent_bytes / word_bytes);
+  for (std::uint64_t number = 0; number < packets;) {
+    std::ranges::fill(next, number);
+    racy_copy(payload(), std::as_bytes(std::span(next)));
+    if (client_.lend(link_, front, payload())) {
+      for (std::uint64_t i = 0; i < number % 512; ++i) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);  // for a moment
+      }
+      client_.wire->recall();
+      ++number;
+    }
+  }
+  borrower.join();
+  EXPECT_EQ(wrong, 0u);
 }
 
 // A process that keeps to the handshake and to nothing after it.

@@ -16,6 +16,7 @@ constexpr std::size_t max_packet_bytes = 320;
 struct Memory {
   RingControl control = {};
   alignas(128) std::byte data[capacity_bytes] = {};
+  std::byte lent[max_packet_bytes] = {};
 };
 
 // One step takes six bytes of input: what, where, and a word.
@@ -28,7 +29,7 @@ void run(ConstBytes input) {
   for (; input.size() >= step_bytes; input = input.subspan(step_bytes)) {
     const auto where = std::to_integer<std::size_t>(input[1]);
     const auto word = load<std::uint32_t>(&input[2]);
-    switch (std::to_integer<unsigned>(input[0]) % 4) {
+    switch (std::to_integer<unsigned>(input[0]) % 5) {
       case 0:
         byte_ring::size_word(memory->data, where * 4 % capacity_bytes).store(word);
         break;
@@ -41,9 +42,17 @@ void run(ConstBytes input) {
         const Bytes room = producer.reserve(word % max_packet_bytes + 1,
                                             rides && where % 2 != 0 ? rider : ConstBytes());
         std::fill(room.begin(), room.end(), std::byte{0xff});
+        if (!room.empty() && where % 4 == 2) {
+          const std::size_t lent_bytes = where % room.size();
+          (void)producer.lend({.size_bytes = static_cast<std::uint32_t>(lent_bytes)},
+                              ConstBytes(memory->lent).first(lent_bytes));
+        }
         producer.commit();
         break;
       }
+      case 3:
+        producer.recall();
+        break;
       default: {
         const ConstBytes packet = consumer.peek();
         REMORA_CHECK(packet.size() <= max_packet_bytes, "a packet that cannot be");
@@ -51,6 +60,10 @@ void run(ConstBytes input) {
           volatile std::byte last = packet.back();
           if (const ConstBytes rider = consumer.rider(); !rider.empty()) {
             last = rider.back();
+          }
+          REMORA_CHECK(!consumer.has_loan() || consumer.rider().empty(), "a record that cannot be");
+          if (consumer.loan()) {
+            (void)consumer.is_out();
           }
           (void)last;
           (void)consumer.consume();

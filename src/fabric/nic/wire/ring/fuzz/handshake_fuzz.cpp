@@ -9,6 +9,7 @@
 #include "base/crc32c.h"
 #include "base/printable.h"
 #include "fabric/nic/wire/ring/handshake.h"
+#include "fabric/nic/wire/ring/lending.h"
 
 namespace remora::fabric::nic {
 namespace {
@@ -45,6 +46,13 @@ void fuzz_frame(ConstBytes bytes) {
   REMORA_CHECK(!frame.ok() || frame->payload.size() < bytes.size(), "it found too many bytes");
 }
 
+// What is shown lies in a file that there can be.
+void fuzz_lending(ConstBytes bytes) {
+  const std::optional<LendingMessage> message = parse_lending(bytes);
+  REMORA_CHECK(!message || message->offset + message->size_bytes < std::uint64_t{1} << 63,
+               "it takes memory for shown that cannot be");
+}
+
 }  // namespace
 }  // namespace remora::fabric::nic
 
@@ -54,12 +62,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const ConstBytes bytes = std::as_bytes(std::span(data, size)).subspan(1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0:
       fabric::nic::fuzz_handshake(bytes);
       break;
     case 1:
       fabric::nic::fuzz_frame(bytes);
+      break;
+    case 3:
+      fabric::nic::fuzz_lending(bytes);
       break;
     default:
       fabric::nic::fuzz_repaired_handshake(bytes);
