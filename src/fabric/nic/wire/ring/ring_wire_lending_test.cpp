@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "base/racy_copy.h"
@@ -20,8 +19,9 @@ const std::string front(28, 'h');
 
 class RingLending : public testing::Test {
  protected:
-  explicit RingLending(const RingWireOptions& client = {}, const RingWireOptions& server = {})
-      : server_(loop_, server), client_(loop_, client) {
+  explicit RingLending(const RingWireOptions& client = {}, const RingWireOptions& server = {},
+                       std::size_t memory_size = client_bytes)
+      : memory_(make_dram(memory_size).value()), server_(loop_, server), client_(loop_, client) {
     REMORA_CHECK(server_.wire->listen(folder_.file("s")).ok(), "the test needs a listener");
     std::ranges::fill(memory_->bytes(), std::byte{'a'});
     client_.wire->offer(memory_->bytes(), *memory_->backing());
@@ -43,7 +43,7 @@ class RingLending : public testing::Test {
 
   const TestFolder folder_;
   PollLoop loop_{{.spin_turns = 50}};
-  std::unique_ptr<Region> memory_ = make_dram(client_bytes).value();
+  std::unique_ptr<Region> memory_;
   Station server_;
   Station client_;
   LinkId link_ = 0;
@@ -127,11 +127,70 @@ TEST_F(RingLending, keeps_what_a_lender_left_that_closed_its_wire) {
   EXPECT_EQ(server_.packets[0], whole('a'));
 }
 
-// Perhaps while it was copying.
-TEST_F(RingLending, never_shows_what_came_after_its_lender_cut_it_off) {
-  for (std::size_t round = 0; round < 200; ++round) {
-    std::ranges::fill(memory_->bytes(), std::byte{'a'});
-    auto third = std::make_unique<Station>(loop_);
+// Payload that takes long to copy, between two processors.
+class RingLendingLarge : public RingLending {
+ protected:
+  static constexpr std::size_t large_bytes = 1 << 20;
+  static constexpr RingShape shape = {.ring_bytes = 16 << 20, .mtu_bytes = large_bytes};
+
+  RingLendingLarge() : RingLending({.shape = shape}, {.shape = shape}, large_bytes) {}
+
+  static std::vector<std::uint64_t> words_of(std::uint64_t with) {
+    return std::vector<std::uint64_t>(large_bytes / word_bytes, with);
+  }
+  void fill(const std::vector<std::uint64_t>& words) {
+    racy_copy(memory_->bytes(), std::as_bytes(std::span(words)));
+  }
+  static bool is_filled(const std::string& packet, std::uint64_t with) {
+    for (std::size_t at = front.size(); at < packet.size(); at += word_bytes) {
+      if (std::memcmp(packet.data() + at, &with, word_bytes) != 0) {
+        return false;
+      }
+    }
+    return packet.size() == front.size() + large_bytes;
+  }
+  void wait_for(std::uint64_t microseconds) {
+    const std::uint64_t end_ns = loop_.now_ns() + 1000 * microseconds;
+    while (loop_.now_ns() < end_ns) {
+    }
+  }
+};
+
+// A lender that has its loans back at any time and changes its memory then.
+TEST_F(RingLendingLarge, never_shows_what_came_after_a_recall) {
+  constexpr std::uint64_t packets = 300;
+  ASSERT_TRUE(show());
+  std::atomic<std::uint64_t> received = 0;
+  std::uint64_t wrong = 0;
+  server_.on_packet = [&](LinkId) {
+    wrong += is_filled(server_.packets.back(), received) ? 0u : 1u;
+    server_.packets.clear();
+    ++received;
+  };
+  std::thread borrower([&] {
+    while (received < packets && server_.downs.empty()) {
+      (void)server_.wire->poll(server_, 16);
+    }
+  });
+  for (std::uint64_t number = 0; number < packets; ++number) {
+    while (received < number) {
+    }
+    fill(words_of(number));
+    ASSERT_TRUE(client_.lend(link_, front, memory_->bytes()));
+    wait_for(number % 50);
+    client_.wire->recall();
+  }
+  borrower.join();
+  EXPECT_EQ(wrong, 0u);
+}
+
+// The same of one that cuts the borrower off.
+TEST_F(RingLendingLarge, never_shows_what_came_after_it_was_cut_off) {
+  const std::vector<std::uint64_t> first = words_of('a');
+  const std::vector<std::uint64_t> second = words_of('b');
+  for (std::uint64_t round = 0; round < 40; ++round) {
+    fill(first);
+    auto third = std::make_unique<Station>(loop_, RingWireOptions{.shape = shape});
     third->wire->offer(memory_->bytes(), *memory_->backing());
     const LinkId link = loop_.block_on(third->wire->connect(folder_.file("s"))).value();
     third->wire->show_all(link);
@@ -142,59 +201,19 @@ TEST_F(RingLending, never_shows_what_came_after_its_lender_cut_it_off) {
         (void)server_.wire->poll(server_, 16);
       }
     });
-    ASSERT_TRUE(third->lend(link, front, payload()));
-    for (std::size_t i = 0; i < 10 * round; ++i) {
-      std::atomic_signal_fence(std::memory_order_seq_cst);  // for a moment
-    }
+    ASSERT_TRUE(third->lend(link, front, memory_->bytes()));
+    wait_for(round % 50);
     third->wire->cut_off(link);
-    std::memset(payload().data(), 'b', lent_bytes);
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    fill(second);
+    wait_for(500);
     ends = true;
     borrower.join();
     third.reset();
     for (const std::string& packet : server_.packets) {
-      ASSERT_EQ(packet, whole('a')) << round;
+      ASSERT_TRUE(is_filled(packet, 'a')) << round;
     }
     server_.packets.clear();
   }
-}
-
-// A lender that has its loans back at any time and changes its memory then, and a borrower on
-// another processor that is copying meanwhile.
-TEST_F(RingLending, never_shows_what_came_after_a_recall) {
-  constexpr std::uint64_t packets = 20'000;
-  ASSERT_TRUE(show());
-  std::uint64_t expected = 0;
-  std::uint64_t wrong = 0;
-  server_.on_packet = [&](LinkId) {
-    const std::string packet = std::move(server_.packets.back());
-    server_.packets.clear();
-    for (std::size_t at = front.size(); at < packet.size(); at += word_bytes) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, packet.data() + at, sizeof word);
-      wrong += word == expected ? 0 : 1;
-    }
-    ++expected;
-  };
-  std::thread borrower([&] {
-    while (expected < packets && server_.downs.empty()) {
-      (void)server_.wire->poll(server_, 16);
-    }
-  });
-  std::vector<std::uint64_t> next(lent_bytes / word_bytes);
-  for (std::uint64_t number = 0; number < packets;) {
-    std::ranges::fill(next, number);
-    racy_copy(payload(), std::as_bytes(std::span(next)));
-    if (client_.lend(link_, front, payload())) {
-      for (std::uint64_t i = 0; i < number % 512; ++i) {
-        std::atomic_signal_fence(std::memory_order_seq_cst);  // for a moment
-      }
-      client_.wire->recall();
-      ++number;
-    }
-  }
-  borrower.join();
-  EXPECT_EQ(wrong, 0u);
 }
 
 // A process that keeps to the handshake and to nothing after it.
