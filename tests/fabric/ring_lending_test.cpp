@@ -3,15 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "fabric/nic/core/nic.h"
 #include "fabric/nic/core/plain_dma.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "pmem/open_region.h"
 #include "runtime/poll_loop.h"
-#include "tests/fabric/party.h"
 #include "tests/fabric/temporary_folder.h"
 
 namespace remora::fabric::contract {
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t lender_bytes = 1 << 20;
 constexpr std::size_t message_bytes = 64 << 10;
+constexpr std::uint64_t message_packets = 4;
 
 // One device with memory that can be lent. Each has a loop of its own, so that one can stand still.
 struct Lender {
@@ -32,7 +34,6 @@ struct Lender {
              .value();
     EXPECT_TRUE(qp->initialise().ok());
   }
-  Introduction introduction() const { return {qp->address(), region->remote(0)}; }
 
   void fill(char with) { std::ranges::fill(memory->bytes(), static_cast<std::byte>(with)); }
   bool holds(std::size_t size_bytes, char what) const {
@@ -60,7 +61,8 @@ struct Lender {
 
 class Lending : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { connect_with({}); }
+  void connect_with(const ConnectOptions& options) {
     const std::string path = folder_.path() + "/s";
     ASSERT_TRUE(far_.wire->listen(path).ok());
     Result<nic::LinkId> link = Status(Code::timed_out, "not yet");
@@ -68,13 +70,16 @@ class Lending : public testing::Test {
     near_.loop.spawn(connect(near_, path, link, is_linked));
     ASSERT_TRUE(run_both([&] { return is_linked && far_.wire->links() == 1; }));
     ASSERT_TRUE(link.ok());
-    ASSERT_TRUE(near_.qp->connect(far_.qp->address(), {}).ok());
-    ASSERT_TRUE(far_.qp->connect(near_.qp->address(), {}).ok());
-    near_.wire->show_all(*link);
-    const nic::LinkId back = far_.wire->link_to(near_.wire->gid()).value();
-    far_.wire->show_all(back);
-    ASSERT_TRUE(
-        run_both([&] { return near_.wire->has_seen_all(*link) && far_.wire->has_seen_all(back); }));
+    ASSERT_TRUE(near_.qp->connect(far_.qp->address(), options).ok());
+    ASSERT_TRUE(far_.qp->connect(near_.qp->address(), options).ok());
+    ASSERT_TRUE(get_seen(near_, far_));
+    ASSERT_TRUE(get_seen(far_, near_));
+  }
+
+  bool get_seen(Lender& lender, Lender& borrower) {
+    const nic::LinkId link = lender.wire->link_to(borrower.wire->gid()).value();
+    lender.wire->show_all(link);
+    return run_both([&] { return lender.wire->has_seen_all(link); });
   }
 
   static Task<void> connect(Lender& lender, std::string path, Result<nic::LinkId>& link,
@@ -94,7 +99,24 @@ class Lending : public testing::Test {
     }
     return true;
   }
-  static void turn(Lender& one) { one.loop.run_for(5'000'000); }
+  // While the other stands still.
+  static bool run_alone(Lender& one, const std::function<bool()>& holds) {
+    const std::uint64_t end_ns = one.loop.after(20'000'000'000);
+    while (!holds() && one.loop.now_ns() < end_ns) {
+      one.loop.run_for(10'000);
+    }
+    return holds();
+  }
+  // Posted, and on its way as loans of so many packets.
+  bool lend(Opcode opcode, std::size_t size_bytes, std::uint64_t packets) {
+    Lender& lender = opcode == Opcode::read ? far_ : near_;
+    const std::uint64_t before = lender.wire->packets_lent();
+    near_.post(opcode, size_bytes, far_.region->remote(0));
+    if (opcode == Opcode::read) {
+      near_.loop.run_for(10'000);
+    }
+    return run_alone(lender, [&] { return lender.wire->packets_lent() == before + packets; });
+  }
   WorkStatus finish() {
     WorkCompletion completion{.status = WorkStatus::general_error};
     EXPECT_TRUE(run_both([&] { return near_.queue->poll(std::span(&completion, 1)) != 0; }));
@@ -128,40 +150,55 @@ TEST_F(Lending, serves_writes_and_reads_of_one_packet_and_of_many) {
 // WRITE, but not with what the program has put there since.
 TEST_F(Lending, a_write_that_was_given_up_never_brings_what_its_buffer_held_later) {
   near_.fill('w');
-  near_.post(Opcode::write, message_bytes, far_.region->remote(0));
-  turn(near_);  // it is on its way, and the target stands still
+  ASSERT_TRUE(lend(Opcode::write, message_bytes, message_packets));
   near_.qp->fail();
   near_.fill('x');
-  turn(far_);
-  EXPECT_TRUE(far_.holds(message_bytes, 'w'));
+  EXPECT_TRUE(run_alone(far_, [&] { return far_.holds(message_bytes, 'w'); }));
 }
 
 TEST_F(Lending, nor_does_one_whose_queue_pair_went) {
   near_.fill('w');
-  near_.post(Opcode::write, message_bytes, far_.region->remote(0));
-  turn(near_);
+  ASSERT_TRUE(lend(Opcode::write, message_bytes, message_packets));
   near_.qp.reset();
   near_.fill('x');
-  turn(far_);
-  EXPECT_TRUE(far_.holds(message_bytes, 'w'));
+  EXPECT_TRUE(run_alone(far_, [&] { return far_.holds(message_bytes, 'w'); }));
+}
+
+class ImpatientLending : public Lending {
+ protected:
+  void SetUp() override { connect_with({.timeout_ns = 1'000'000, .retry_count = 1}); }
+};
+
+// Whoever polls the completion may fill the buffer at once.
+TEST_F(ImpatientLending, nor_does_one_whose_target_stood_still_for_too_long) {
+  near_.fill('w');
+  ASSERT_TRUE(lend(Opcode::write, message_bytes, message_packets));
+  WorkCompletion completion{};
+  const std::uint64_t end_ns = near_.loop.after(20'000'000'000);
+  while (near_.queue->poll(std::span(&completion, 1)) == 0 && near_.loop.now_ns() < end_ns) {
+    near_.loop.turn();
+  }
+  near_.fill('x');
+  EXPECT_EQ(completion.status, WorkStatus::retry_exceeded);
+  EXPECT_TRUE(run_alone(far_, [&] { return far_.holds(message_bytes, 'w'); }));
 }
 
 TEST_F(Lending, a_write_whose_memory_went_brings_what_was_posted) {
   near_.fill('w');
-  near_.post(Opcode::write, message_bytes, far_.region->remote(0));
-  turn(near_);
+  ASSERT_TRUE(lend(Opcode::write, message_bytes, message_packets));
   near_.region.reset();
   near_.fill('x');
-  turn(far_);
-  EXPECT_TRUE(far_.holds(message_bytes, 'w'));
+  EXPECT_TRUE(run_alone(far_, [&] { return far_.holds(message_bytes, 'w'); }));
 }
 
 // Memory that comes to lie where other memory lay is not taken for it.
 TEST_F(Lending, other_memory_at_the_same_place_is_other_memory) {
   for (char round = 'a'; round < 'f'; ++round) {
     near_.fill(round);
+    const std::uint64_t before = near_.wire->packets_lent();
     near_.post(Opcode::write, message_bytes, far_.region->remote(0));
     EXPECT_EQ(finish(), WorkStatus::success);
+    EXPECT_EQ(near_.wire->packets_lent(), before + message_packets);
     EXPECT_TRUE(far_.holds(message_bytes, round)) << round;
     near_.region.reset();
     near_.memory.reset();
@@ -169,19 +206,14 @@ TEST_F(Lending, other_memory_at_the_same_place_is_other_memory) {
     near_.region =
         near_.domain->register_memory(near_.memory->bytes(), every_access, near_.memory.get())
             .value();
-    near_.wire->show_all(near_.wire->link_to(far_.wire->gid()).value());
-    turn(far_);
-    turn(near_);
+    ASSERT_TRUE(get_seen(near_, far_));
   }
-  EXPECT_GT(near_.wire->packets_lent(), 16u);
 }
 
 // What a READ returns is never of a time after its target took the memory back.
 TEST_F(Lending, a_read_returns_nothing_of_memory_after_it_was_taken_back) {
   far_.fill('r');
-  near_.post(Opcode::read, message_bytes, far_.region->remote(0));
-  turn(near_);
-  turn(far_);  // it has answered, and the initiator has not looked yet
+  ASSERT_TRUE(lend(Opcode::read, message_bytes, message_packets));
   far_.region.reset();
   far_.fill('x');
   EXPECT_EQ(finish(), WorkStatus::success);
@@ -190,13 +222,63 @@ TEST_F(Lending, a_read_returns_nothing_of_memory_after_it_was_taken_back) {
 
 TEST_F(Lending, a_read_returns_nothing_of_memory_after_its_queue_pair_ended_there) {
   far_.fill('r');
-  near_.post(Opcode::read, message_bytes, far_.region->remote(0));
-  turn(near_);
-  turn(far_);
+  ASSERT_TRUE(lend(Opcode::read, message_bytes, message_packets));
   far_.qp->fail();
   far_.fill('x');
   EXPECT_EQ(finish(), WorkStatus::success);
   EXPECT_TRUE(near_.holds(message_bytes, 'r'));
+}
+
+// O5: a READ is overtaken by later WRITEs alone in what it returns, and not by READs and atomics.
+TEST_F(Lending, a_read_is_not_overtaken_by_an_atomic_behind_it) {
+  far_.fill('\0');
+  near_.post(Opcode::read, message_bytes, far_.region->remote(0));
+  const Sge piece = near_.region->piece(message_bytes, word_bytes);
+  const SendWork add{.opcode = Opcode::fetch_add,
+                     .pieces = std::span(&piece, 1),
+                     .remote = far_.region->remote(0),
+                     .operand = 7};
+  ASSERT_TRUE(near_.qp->post_send(std::span(&add, 1)).ok());
+  near_.loop.run_for(10'000);
+  ASSERT_TRUE(
+      run_alone(far_, [&] { return load<std::uint64_t>(far_.memory->bytes().data()) == 7; }));
+  EXPECT_EQ(finish(), WorkStatus::success);
+  EXPECT_EQ(finish(), WorkStatus::success);
+  EXPECT_TRUE(near_.holds(message_bytes, '\0'));
+}
+
+TEST_F(Lending, a_read_is_not_overtaken_by_a_smaller_one_behind_it) {
+  far_.fill('r');
+  near_.post(Opcode::read, message_bytes, far_.region->remote(0));
+  const Sge piece = near_.region->piece(message_bytes, word_bytes);
+  const SendWork small{
+      .opcode = Opcode::read, .pieces = std::span(&piece, 1), .remote = far_.region->remote(0)};
+  ASSERT_TRUE(near_.qp->post_send(std::span(&small, 1)).ok());
+  near_.loop.run_for(10'000);
+  ASSERT_TRUE(run_alone(far_, [&] { return far_.device->counters().packets_sent >= 5; }));
+  far_.fill('x');  // both were answered before
+  EXPECT_EQ(finish(), WorkStatus::success);
+  EXPECT_EQ(finish(), WorkStatus::success);
+  EXPECT_TRUE(near_.holds(message_bytes + word_bytes, 'r'));
+}
+
+// More than may be lent at a time waits, and comes in order.
+TEST_F(Lending, many_large_reads_come_in_order) {
+  constexpr std::size_t count = 14;
+  far_.fill('r');
+  for (std::size_t i = 0; i < count; ++i) {
+    const Sge piece = near_.region->piece(i * message_bytes, message_bytes);
+    const SendWork read{.id = i,
+                        .opcode = Opcode::read,
+                        .pieces = std::span(&piece, 1),
+                        .remote = far_.region->remote(i * message_bytes)};
+    ASSERT_TRUE(near_.qp->post_send(std::span(&read, 1)).ok());
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(finish(), WorkStatus::success);
+  }
+  EXPECT_TRUE(near_.holds(count * message_bytes, 'r'));
+  EXPECT_EQ(far_.wire->packets_lent(), count * message_packets);
 }
 
 }  // namespace

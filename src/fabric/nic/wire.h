@@ -125,17 +125,20 @@ class Wire {
   }
   // Memory that is on offer from here on: where a peer may read it too, payload in it need not be
   // copied to the wire. It may be offered several times, and is withdrawn as often.
+  // What was lent is had back then, as by recall.
   virtual void offer(ConstBytes memory, const Backing& backing) { (void)memory, (void)backing; }
   virtual void withdraw(ConstBytes memory) { (void)memory; }
   // As reserve_around, of payload that stays where it lies: the peer takes it from there, and sees
   // it as it is then. It is there until an answer shows that the peer has it, or until recall.
-  // Empty where that cannot be, or there is no room: then try to reserve.
-  virtual Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload) {
-    (void)link, (void)header_bytes, (void)payload;
+  // Empty where that cannot be, or there is no room: then try to reserve. `later` says that it can
+  // be when the peer has taken what it was lent before.
+  virtual Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) {
+    (void)link, (void)header_bytes, (void)payload, (void)later;
     return {};
   }
-  // Whatever was lent and the peer may not have yet is copied to the wire now.
+  // Whatever was lent and a peer, or this one, may not have yet is copied to the wire now.
   virtual void recall() {}
+  virtual void recall(LinkId link) { (void)link; }
   // Sends what was reserved last.
   virtual void commit() = 0;
   // That peer has enough to do at the moment: what is committed until the next flush or poll had

@@ -18,7 +18,6 @@ class Registration final : public MemoryRegion {
   ~Registration() override {
     if (what_.key != 0) {
       memory_.remove(what_);
-      core_.engine().wire.recall();
       core_.engine().wire.withdraw(offered_);
       if (Shortcut* shortcut = core_.engine().shortcut) {
         shortcut->release(what_.key);
@@ -34,8 +33,9 @@ class Registration final : public MemoryRegion {
     }
     if (const auto backing =
             what_.persistence == nullptr ? std::nullopt : what_.persistence->backing()) {
-      offered_ = what_.persistence->bytes();
-      core_.engine().wire.offer(offered_, *backing);
+      offered_ = what_.bytes;
+      const auto into = static_cast<std::uint64_t>(offered_.data() - what_.persistence->data());
+      core_.engine().wire.offer(offered_, {backing->descriptor, backing->offset + into});
     }
     return true;
   }

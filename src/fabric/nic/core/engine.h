@@ -75,8 +75,8 @@ struct Engine {
     return !room.empty();
   }
   // The same, with this payload where it lies; see Wire::lend.
-  bool begin_lent(LinkId link, const Packet& packet, ConstBytes payload) {
-    room = wire.lend(link, header_bytes(packet.opcode), payload);
+  bool begin_lent(LinkId link, const Packet& packet, ConstBytes payload, bool& later) {
+    room = wire.lend(link, header_bytes(packet.opcode), payload, later);
     return !room.empty();
   }
   // The same packet, as it is now.

@@ -100,6 +100,7 @@ void Requester::complete_front(std::uint32_t size_bytes) {
 
 void Requester::fail_front(WorkStatus status) {
   const SendEntry& entry = queue_.front();
+  engine_.wire.recall();  // whoever sees the completion may use the buffer
   connection_.send_completions->push(
       {.id = entry.id, .status = status, .opcode = entry.opcode, .qp = connection_.number});
   queue_.pop();

@@ -157,8 +157,9 @@ Requester::Sent Requester::send_data(const SendEntry& entry, Packet& packet, std
 bool Requester::begin_data(const SendEntry& entry, const Packet& packet, std::uint64_t offset) {
   const std::span<const Bytes> parts = parts_.all();
   if (!entry.inline_data && parts.size() == 1 && packet.payload_bytes % 4 == 0) [[likely]] {
+    bool later = false;  // then it is copied: that is faster than to wait
     if (packet.payload_bytes >= connection_.traits.lent_from_bytes &&
-        engine_.begin_lent(connection_.link, packet, parts.front())) {
+        engine_.begin_lent(connection_.link, packet, parts.front(), later)) {
       return true;
     }
     return engine_.begin_around(connection_.link, packet, parts.front());

@@ -25,8 +25,9 @@ namespace remora::fabric::nic {
     const SendEntry& entry, const std::byte* from) {
   constexpr std::size_t headers = bth_bytes + reth_bytes;
   if (entry.size_bytes >= connection_.traits.lent_from_bytes) {
+    bool later = false;
     const Bytes room =
-        engine_.wire.lend(connection_.link, headers, ConstBytes(from, entry.size_bytes));
+        engine_.wire.lend(connection_.link, headers, ConstBytes(from, entry.size_bytes), later);
     if (!room.empty()) [[likely]] {
       commit_straight(PacketOpcode::write_only, entry, room);
       return Sent::yes;

@@ -45,7 +45,7 @@ void Responder::start(PacketSequence first) {
   message_ = Message::none;
   owed_ = Owed::nothing;
   reason_ = 0;
-  asked_again_ = failed_ = waiting_ = delivered_ = false;
+  asked_again_ = failed_ = waiting_ = delivered_ = lent_ = false;
   resources_.assign(connection_.options.reads_in_flight, Resource{});
   remembered_ = owed_resources_ = 0;
   running_ = true;

@@ -141,6 +141,15 @@ class Responder {
   }
   bool allows(const Reach& reach) const;
 
+  // READs and atomics of a queue pair return what was there in their order. What is lent is taken
+  // when the peer comes to it: so before anything of that kind is done here, it is had back.
+  void have_loans_back() {
+    if (lent_) [[unlikely]] {
+      engine_.wire.recall(connection_.link);
+      lent_ = false;
+    }
+  }
+
   // A READ, straight (responder_straight.cpp).
   bool take_straight_read(const Packet& packet);
 
@@ -189,6 +198,7 @@ class Responder {
   bool failed_ = false;
   bool running_ = false;
   bool waiting_ = false;
+  bool lent_ = false;  // answers to READs, which the peer may not have taken
 
   std::vector<Resource> resources_;   // a ring
   std::uint64_t remembered_ = 0;      // resources ever used

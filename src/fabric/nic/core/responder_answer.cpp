@@ -284,15 +284,26 @@ Responder::Answer Responder::answer_read(Resource& resource) {
       packet.message_count = messages_ & sequence_mask;
     }
     Bytes payload;
-    const bool is_lent = size >= connection_.traits.lent_from_bytes &&
-                         engine_.begin_lent(connection_.link, packet, ConstBytes(from, size));
-    if (!is_lent && !engine_.begin(connection_.link, packet, payload)) {
+    bool later = false;
+    const bool is_lent =
+        size >= connection_.traits.lent_from_bytes &&
+        engine_.begin_lent(connection_.link, packet, ConstBytes(from, size), later);
+    if (is_lent) {
+      lent_ = true;
+    } else if (later) {
       return Answer::later;
+    } else {
+      have_loans_back();
+      if (!engine_.begin(connection_.link, packet, payload)) {
+        return Answer::later;
+      }
     }
     if (size != 0 && !is_lent) {
       engine_.dma.read(connection_.number, payload, from);
     }
-    engine_.wire.charge(Wire::Cost::memory_read, size);
+    if (size != 0) {
+      engine_.wire.charge(Wire::Cost::memory_read, size);
+    }
     engine_.dma.acknowledged(connection_.number);
     engine_.commit(packet);
     resource.next = psn_add(resource.next, 1);
@@ -329,6 +340,7 @@ Responder::Answer Responder::execute_resource(Resource& resource) {
     refuse(syndrome_nak_access);
     return Answer::refused;
   }
+  have_loans_back();
   Dma& dma = engine_.dma;
   const QpNumber qp = connection_.number;
   if (is_plain) {

@@ -24,9 +24,16 @@ bool Responder::take_straight_read(const Packet& packet) {
   constexpr std::size_t headers = bth_bytes + aeth_bytes;
   Bytes room;
   if (packet.length >= connection_.traits.lent_from_bytes) {
-    room = engine_.wire.lend(connection_.link, headers, ConstBytes(from, packet.length));
+    bool later = false;
+    room = engine_.wire.lend(connection_.link, headers, ConstBytes(from, packet.length), later);
+    if (later) {
+      return false;
+    }
   }
-  if (room.empty()) {
+  if (!room.empty()) {
+    lent_ = true;
+  } else {
+    have_loans_back();
     room = engine_.wire.reserve(connection_.link, headers + packet.length);
     if (room.empty()) [[unlikely]] {
       return false;

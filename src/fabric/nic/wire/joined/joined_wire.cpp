@@ -45,9 +45,9 @@ void JoinedWire::withdraw(ConstBytes memory) {
   second_.withdraw(memory);
 }
 
-Bytes JoinedWire::lend(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+Bytes JoinedWire::lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) {
   reserved_ = &of(link);
-  return reserved_->lend(link, header_bytes, payload);
+  return reserved_->lend(link, header_bytes, payload, later);
 }
 
 void JoinedWire::recall() {

@@ -31,8 +31,9 @@ class JoinedWire final : public Wire {
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
   void offer(ConstBytes memory, const Backing& backing) override;
   void withdraw(ConstBytes memory) override;
-  Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
+  Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) override;
   void recall() override;
+  void recall(LinkId link) override { of(link).recall(link); }
   void commit() override { reserved_->commit(); }
   void take_time(LinkId link) override { of(link).take_time(link); }
   void flush() override;

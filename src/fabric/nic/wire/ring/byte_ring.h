@@ -94,13 +94,27 @@ class RingProducer {
     return data_.subspan(at + reserved_.packet_offset(), size_bytes);
   }
 
-  // The end of the packet that was reserved is not filled in, but lent: what these bytes are, by
-  // the loan, to the consumer. They stay as they are until the record is consumed, or recall. False
-  // when there is no room for a loan: then it has to be filled in.
+  // Whether so much more may be lent; if not, then when the consumer has taken some of what is. It
+  // is asked only if there seems to be no room.
+  bool may_lend(std::size_t size_bytes) {
+    const auto has_room = [&] {
+      return loan_count_ != loans_.size() &&
+             lent_bytes_ + size_bytes <= data_.size() / ring_limits::lent_part;
+    };
+    if (!has_room()) {
+      (void)find_room(0);
+      forget_consumed_loans();
+    }
+    return has_room();
+  }
+
+  // The end of the packet that was reserved is not filled in, but lent: the consumer finds these
+  // bytes by the loan, as they are when it looks. They are there until the record is consumed, or
+  // until recall. False when there is no room for a loan: then it has to be filled in.
   bool lend(const byte_ring::Loan& loan, ConstBytes from) {
     REMORA_CHECK(loan.size_bytes == from.size() && from.size() < reserved_.packet_bytes,
                  "no such loan");
-    if (!reserved_.may_lend() || !has_room_for_loan(from.size())) {
+    if (!reserved_.may_lend() || !may_lend(from.size())) {
       return false;
     }
     const std::uint64_t start = tail_ + skipped_bytes_;
@@ -110,15 +124,17 @@ class RingProducer {
     return true;
   }
 
-  // Has all loans back: their bytes are in their records. After this they may change, or go.
+  // Has all loans back: their bytes, as they are now, are in their records. After this they may
+  // change, or go.
   void recall() {
+    (void)find_room(0);
     forget_consumed_loans();  // their places may be others' by now
     for (; loan_count_ != 0; forget_first_loan()) {
       const Lent& lent = loans_[first_loan_];
       // The consumer may have consumed it without saying so: its place is still this side's.
       const std::size_t at = lent.start & (data_.size() - 1);
       const std::size_t end = at + lent.shape.packet_offset() + lent.shape.packet_bytes;
-      racy_copy(data_.subspan(end - lent.from.size()), lent.from);
+      racy_copy_words(data_.subspan(end - lent.from.size()), lent.from);
       loan_word(at).store(0, std::memory_order_release);
     }
     byte_ring::fence();
@@ -215,18 +231,6 @@ class RingProducer {
     return byte_ring::size_word(data_, at + byte_ring::loan_word_offset);
   }
 
-  // The consumer is asked only if there seems to be none.
-  bool has_room_for_loan(std::size_t size_bytes) {
-    const auto has_room = [&] {
-      return loan_count_ != loans_.size() &&
-             lent_bytes_ + size_bytes <= data_.size() / ring_limits::lent_part;
-    };
-    if (!has_room()) {
-      find_room(0);
-      forget_consumed_loans();
-    }
-    return has_room();
-  }
   void forget_consumed_loans() {
     while (loan_count_ != 0 && loans_[first_loan_].start < consumed_) {
       forget_first_loan();
@@ -263,7 +267,10 @@ class RingProducer {
   byte_ring::Shape reserved_;        // the open reservation; of no bytes when there is none
   std::size_t reserved_record_ = 0;  // and what it takes in the ring
   std::array<std::byte, byte_ring::rider_bytes> rider_;  // of that
-  byte_ring::Loan loan_;                                 // of that
+  std::size_t skipped_bytes_ = 0;  // up to the end of the ring, before the reserved record
+  std::size_t awaited_bytes_ = 0;  // of room, by a reservation that failed
+  bool broken_ = false;
+  byte_ring::Loan loan_;  // of the open reservation
   // Records that may not have been consumed, in their order.
   struct Lent {
     std::uint64_t start = 0;
@@ -273,10 +280,7 @@ class RingProducer {
   std::array<Lent, ring_limits::loans> loans_;
   std::size_t first_loan_ = 0;
   std::size_t loan_count_ = 0;
-  std::size_t lent_bytes_ = 0;     // by them
-  std::size_t skipped_bytes_ = 0;  // up to the end of the ring, before the reserved record
-  std::size_t awaited_bytes_ = 0;  // of room, by a reservation that failed
-  bool broken_ = false;
+  std::size_t lent_bytes_ = 0;  // by them
 };
 
 class RingConsumer {
@@ -379,7 +383,8 @@ class RingConsumer {
   // must be woken.
   [[nodiscard]] bool consume() {
     head_ += peeked_record_;
-    if (head_ - told_ < data_.size() / ring_limits::positions_per_lap) {
+    // A producer has an interest in its loans beyond their room.
+    if (head_ - told_ < data_.size() / ring_limits::positions_per_lap && !peeked_.has_loan) {
       return false;
     }
     told_ = head_;

@@ -204,6 +204,7 @@ TEST(Loan, never_shows_what_came_after_a_recall) {
   constexpr std::uint64_t records = 20'000;
   constexpr std::size_t size_bytes = 512;
   LendingRing ring;
+  std::uint64_t wrong = 0;
   std::thread borrower([&] {
     std::vector<std::byte> copy(size_bytes);
     for (std::uint64_t expected = 0; expected < records;) {
@@ -220,7 +221,7 @@ TEST(Loan, never_shows_what_came_after_a_recall) {
         racy_copy(copy, packet.subspan(front_bytes));
       }
       for (std::size_t at = 0; at < size_bytes; at += word_bytes) {
-        ASSERT_EQ(load<std::uint64_t>(&copy[at]), expected) << at;
+        wrong += load<std::uint64_t>(&copy[at]) == expected ? 0u : 1u;
       }
       (void)ring.consumer.consume();
       ++expected;
@@ -241,6 +242,7 @@ TEST(Loan, never_shows_what_came_after_a_recall) {
     }
   }
   borrower.join();
+  EXPECT_EQ(wrong, 0u);
 }
 
 }  // namespace

@@ -185,8 +185,10 @@ HostSocket::Got HostSocket::receive(Bytes buffer, std::size_t& size_bytes, Descr
   if (passed != nullptr) {
     take_descriptors(header, passed, descriptors);
   }
+  // Descriptors that were cut off though none came: this process has no more to give, which is not
+  // the peer's fault. The message has none then.
   if ((header.msg_flags & MSG_TRUNC) != 0 || descriptors > 1 ||
-      (passed != nullptr && (header.msg_flags & MSG_CTRUNC) != 0)) {
+      (descriptors != 0 && (header.msg_flags & MSG_CTRUNC) != 0)) {
     return Got::too_much;
   }
   size_bytes = static_cast<std::size_t>(got);

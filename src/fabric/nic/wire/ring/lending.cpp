@@ -19,6 +19,10 @@ namespace {
 
 constexpr auto longest = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
 
+bool is_same(ConstBytes one, ConstBytes other) {
+  return one.data() == other.data() && one.size() == other.size();
+}
+
 }  // namespace
 
 std::optional<LendingMessage> parse_lending(ConstBytes bytes) {
@@ -43,7 +47,7 @@ std::optional<LendingMessage> parse_lending(ConstBytes bytes) {
 
 void Offers::add(ConstBytes memory, const Backing& backing) {
   const auto known = std::ranges::find_if(
-      offers_, [&](const Offer& offer) { return offer.memory.data() == memory.data(); });
+      offers_, [&](const Offer& offer) { return is_same(offer.memory, memory); });
   if (known != offers_.end()) {
     ++known->count;
     return;
@@ -61,7 +65,7 @@ void Offers::add(ConstBytes memory, const Backing& backing) {
 
 std::optional<std::uint32_t> Offers::remove(ConstBytes memory) {
   const auto known = std::ranges::find_if(
-      offers_, [&](const Offer& offer) { return offer.memory.data() == memory.data(); });
+      offers_, [&](const Offer& offer) { return is_same(offer.memory, memory); });
   if (known == offers_.end() || --known->count != 0) {
     return std::nullopt;
   }
@@ -90,8 +94,12 @@ Borrowed::~Borrowed() {
 }
 
 Status Borrowed::map(const LendingMessage& message, Descriptor file) {
-  if (memories_.size() == ring_limits::shown_memories) {
+  if (memories_.size() == ring_limits::shown_memories ||
+      message.size_bytes > ring_limits::shown_bytes - mapped_bytes_) {
     return Status(Code::no_space, "the peer has shown as much memory as it may");
+  }
+  if (std::ranges::find(memories_, message.number, &Memory::number) != memories_.end()) {
+    return Status(Code::already_exists, "the peer has shown memory of that number already");
   }
   struct stat facts = {};
   if (!file.open() || !is_sealed_memory(file.number()) || ::fstat(file.number(), &facts) != 0 ||
@@ -107,8 +115,10 @@ Status Borrowed::map(const LendingMessage& message, Descriptor file) {
     return os_failure("cannot map the memory that the peer shows", errno);
   }
   ::madvise(base, size_bytes, MADV_DONTFORK);
+  ::madvise(base, size_bytes, MADV_DONTDUMP);  // it is not this process's to show
   const ConstBytes pages(static_cast<const std::byte*>(base), size_bytes);
   memories_.push_back({message.number, pages, pages.subspan(message.offset - begin)});
+  mapped_bytes_ += message.size_bytes;
   return {};
 }
 
@@ -116,6 +126,7 @@ void Borrowed::unmap(std::uint32_t number) {
   const auto known = std::ranges::find(memories_, number, &Memory::number);
   if (known != memories_.end()) {
     ::munmap(const_cast<std::byte*>(known->pages.data()), known->pages.size());
+    mapped_bytes_ -= known->bytes.size();
     memories_.erase(known);
   }
 }

@@ -25,9 +25,12 @@
 
 namespace remora::fabric::nic {
 
+// Trust. What is registered, and used for payload of that size, is shown as a whole, and a process
+// of the same user can make it writable for itself; as with `mapped`, such processes are trusted.
+// Others are shown nothing. A borrower need not trust: what it reads cannot be cut short, and
+// counts as sent.
 struct LendingOptions {
-  // Whose processes payload is lent to and borrowed from: they could do as much without asking by
-  // looking into this one. Nobody's: there is none.
+  // Whose processes payload is lent to and borrowed from. Nobody's: there is none.
   std::optional<uid_t> to = ::geteuid();
   std::uint32_t from_bytes = ring_limits::lent_bytes_min;
 };
@@ -94,6 +97,7 @@ class Borrowed {
     ConstBytes bytes;
   };
   std::vector<Memory> memories_;
+  std::uint64_t mapped_bytes_ = 0;
 };
 
 }  // namespace remora::fabric::nic

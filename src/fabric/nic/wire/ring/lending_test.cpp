@@ -153,6 +153,20 @@ TEST(Borrowed, has_no_more_than_it_may) {
     ASSERT_TRUE(borrowed.map(show(number, 0, shown_bytes), copy_of(*memory)).ok());
   }
   EXPECT_EQ(borrowed.map(show(1000, 0, shown_bytes), copy_of(*memory)).code(), Code::no_space);
+  borrowed.unmap(1);
+  EXPECT_EQ(borrowed.map(show(2, 0, shown_bytes), copy_of(*memory)).code(), Code::already_exists);
+  EXPECT_TRUE(borrowed.map(show(1000, 0, shown_bytes), copy_of(*memory)).ok());
+}
+
+TEST(Borrowed, has_an_end_of_address_space) {
+  Borrowed borrowed;
+  const std::unique_ptr<Region> memory = make_dram(ring_limits::shown_bytes).value();
+  EXPECT_FALSE(borrowed.map(show(1, 0, ring_limits::shown_bytes + 1), copy_of(*memory)).ok());
+  EXPECT_TRUE(borrowed.map(show(1, 0, ring_limits::shown_bytes - 1), copy_of(*memory)).ok());
+  EXPECT_TRUE(borrowed.map(show(2, 0, 1), copy_of(*memory)).ok());
+  EXPECT_EQ(borrowed.map(show(3, 0, 1), copy_of(*memory)).code(), Code::no_space);
+  borrowed.unmap(1);
+  EXPECT_TRUE(borrowed.map(show(3, 0, 1), copy_of(*memory)).ok());
 }
 
 }  // namespace

@@ -36,8 +36,11 @@ inline constexpr std::uint32_t lent_bytes_min = 2048;
 // take: of a long queue, one side then copies some while the other takes what was lent.
 inline constexpr std::size_t loans = 64;
 inline constexpr std::size_t lent_part = 4;
-// Memory files that one side may show.
+// Memory files that one side may show, and what they may take of the other's address space.
 inline constexpr std::size_t shown_memories = 64;
+inline constexpr std::uint64_t shown_bytes = std::uint64_t{1} << 38;
+// Requests by copies before memory is shown again to a peer that left its messages unread.
+inline constexpr std::uint32_t shows_again_after = 1024;
 
 // Handshakes under way at a time, and how long each may take.
 inline constexpr std::size_t handshakes = 64;

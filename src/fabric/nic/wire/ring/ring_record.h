@@ -84,12 +84,13 @@ constexpr bool fits(std::size_t packet_bytes, std::size_t capacity_bytes) {
   return record_bytes(packet_bytes) <= capacity_bytes / 8 * 3;
 }
 
-// Loads before it come before loads behind it, and stores as well.
+// What is loaded or stored before it is so before all that is behind it.
 inline void fence() {
 #if !defined(__SANITIZE_THREAD__)
   std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
 }
+// What is loaded before it is so before all that is behind it.
 inline void fence_loads() {
 #if !defined(__SANITIZE_THREAD__)
   std::atomic_thread_fence(std::memory_order_acquire);

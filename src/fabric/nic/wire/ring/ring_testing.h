@@ -52,7 +52,8 @@ class Station final : public PacketSink, public LinkOwner, public Poller {
 
   // The same with payload that may be lent; false when it may not be now.
   bool lend(LinkId link, const std::string& headers, ConstBytes payload) {
-    const Bytes room = wire->lend(link, headers.size(), payload);
+    bool later = false;
+    const Bytes room = wire->lend(link, headers.size(), payload, later);
     if (room.empty()) {
       return false;
     }

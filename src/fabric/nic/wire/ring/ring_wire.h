@@ -129,8 +129,9 @@ class RingWire final : public Wire, public Poller {
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
   void offer(ConstBytes memory, const Backing& backing) override { offers_.add(memory, backing); }
   void withdraw(ConstBytes memory) override;
-  Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
+  Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) override;
   void recall() override;
+  void recall(LinkId link) override;
   void commit() override;
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;
@@ -172,9 +173,11 @@ class RingWire final : public Wire, public Poller {
     std::size_t burst = 1;        // packets that the next poll may take
     std::size_t drain_bytes = 0;  // of a closing link: what may still be handed over
     std::optional<HostLink> link;
-    bool lends = false;        // and borrows
-    Lendable lendable;         // what was lent of last
-    std::vector<Shown> shown;  // to this peer
+    bool lends = false;                    // and borrows
+    Lendable lendable;                     // what was lent of last
+    std::vector<Shown> shown;              // to this peer
+    std::vector<std::uint32_t> to_forget;  // that it was not told yet
+    std::uint32_t requests_to_show = 0;    // so many more before one is shown again
     std::optional<Borrowed> borrowed;
   };
   // A handshake under way, and the time by which it must be over.
@@ -214,6 +217,7 @@ class RingWire final : public Wire, public Poller {
   void begin_lending(Slot& slot);
   bool find_lendable(Slot& slot, ConstBytes payload);
   void show(Slot& slot, const Offers::Offer& offer);
+  void tell_to_forget(Slot& slot);
   void serve_lending(Slot& slot, ConstBytes bytes, Descriptor passed);
   ConstBytes borrow(Slot& slot, ConstBytes packet);
   void wake_sleepers();

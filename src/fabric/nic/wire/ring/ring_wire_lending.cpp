@@ -8,6 +8,9 @@
 namespace remora::fabric::nic {
 namespace {
 
+// Whom a process in a user namespace sees in place of everybody who has no number there.
+constexpr uid_t uid_of_unknown_users = 65534;
+
 // Else its words could not be taken whole.
 bool is_word_aligned(ConstBytes bytes) {
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % word_bytes == 0;
@@ -29,30 +32,44 @@ LinkTraits RingWire::traits(LinkId link) const {
 }
 
 void RingWire::begin_lending(Slot& slot) {
+  const uid_t uid = slot.link->peer().identity.uid;
   slot.lends = (slot.link->features() & feature_lending) != 0 && lending_.to &&
-               slot.link->peer().identity.uid == *lending_.to;
+               uid == *lending_.to && uid != uid_of_unknown_users;
   slot.lendable = {};
   slot.shown.clear();
+  slot.to_forget.clear();
+  slot.requests_to_show = 0;
   slot.borrowed.emplace();
 }
 
 // --- The lender ---
 
 void RingWire::withdraw(ConstBytes memory) {
+  recall();
   const std::optional<std::uint32_t> number = offers_.remove(memory);
   if (!number) {
     return;
   }
-  const LendingMessage message = message_of(LendingKind::forget, *number);
   for (const std::uint32_t index : active_) {
     Slot& slot = slots_[index];
     slot.lendable = {};
     if (std::erase_if(slot.shown, [&](const Shown& shown) { return shown.number == *number; }) !=
-            0 &&
-        slot.state == LinkState::up) {
-      // Who cannot be told keeps some address space.
-      (void)slot.link->send_lending(object_bytes(message), -1);
+        0) {
+      slot.to_forget.push_back(*number);
+      tell_to_forget(slot);
     }
+  }
+}
+
+// The memory stays as long as the peer has it mapped. One that leaves its messages unread is told
+// later.
+void RingWire::tell_to_forget(Slot& slot) {
+  while (!slot.to_forget.empty() && slot.state == LinkState::up) {
+    const LendingMessage message = message_of(LendingKind::forget, slot.to_forget.back());
+    if (!slot.link->send_lending(object_bytes(message), -1).ok()) {
+      return;
+    }
+    slot.to_forget.pop_back();
   }
 }
 
@@ -62,6 +79,8 @@ void RingWire::show(Slot& slot, const Offers::Offer& offer) {
   message.offset = offer.offset;
   if (slot.link->send_lending(object_bytes(message), offer.file.number()).ok()) {
     slot.shown.push_back({offer.number, false});
+  } else {
+    slot.requests_to_show = ring_limits::shows_again_after;
   }
 }
 
@@ -99,7 +118,11 @@ bool RingWire::find_lendable(Slot& slot, ConstBytes payload) {
   }
   const auto shown = std::ranges::find(slot.shown, offer->number, &Shown::number);
   if (shown == slot.shown.end()) {
-    show(slot, *offer);
+    if (slot.requests_to_show != 0) {
+      --slot.requests_to_show;
+    } else {
+      show(slot, *offer);
+    }
     return false;
   }
   if (shown->is_seen) {
@@ -108,22 +131,26 @@ bool RingWire::find_lendable(Slot& slot, ConstBytes payload) {
   return shown->is_seen;
 }
 
-Bytes RingWire::lend(LinkId link, std::size_t header_bytes, ConstBytes payload) {
+Bytes RingWire::lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) {
   Slot* slot = find_up(link);
   if (slot == nullptr || !slot->lends || payload.size() < lending_.from_bytes ||
       payload.size() % cache_line_bytes != 0 || !is_word_aligned(payload) ||
       !find_lendable(*slot, payload)) {
     return {};
   }
-  const Bytes room = reserve_at(link, {}, header_bytes + payload.size());
+  RingProducer& producer = slot->link->producer();
+  const Bytes room = producer.may_lend(payload.size())
+                         ? reserve_at(link, {}, header_bytes + payload.size())
+                         : Bytes();
   if (room.empty()) {
+    later = true;
     return {};
   }
   const byte_ring::Loan loan = {
       .offset = static_cast<std::uint64_t>(payload.data() - slot->lendable.base),
       .memory = slot->lendable.number,
       .size_bytes = static_cast<std::uint32_t>(payload.size())};
-  if (!slot->link->producer().lend(loan, payload)) {
+  if (!producer.lend(loan, payload)) {
     reserved_ = nullptr;
     return {};
   }
@@ -139,13 +166,22 @@ void RingWire::recall() {
   }
 }
 
+void RingWire::recall(LinkId link) {
+  if (Slot* slot = find_up(link); slot != nullptr) {
+    slot->link->producer().recall();
+  }
+}
+
 // --- The borrower ---
 
 void RingWire::serve_lending(Slot& slot, ConstBytes bytes, Descriptor passed) {
   const std::optional<LendingMessage> message = parse_lending(bytes);
-  if (!message || !slot.lends) {
+  if (!message) {
     drop(slot, LinkState::gone);
     return;
+  }
+  if (!slot.lends) {
+    return;  // the two see each other's user differently: nothing is shown, and nothing seen
   }
   switch (static_cast<LendingKind>(message->kind)) {
     case LendingKind::show:

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -173,10 +174,10 @@ TEST_F(RingLendingLarge, never_shows_what_came_after_a_recall) {
     }
   });
   for (std::uint64_t number = 0; number < packets; ++number) {
-    while (received < number) {
+    while (received < number && server_.downs.empty()) {
     }
     fill(words_of(number));
-    ASSERT_TRUE(client_.lend(link_, front, memory_->bytes()));
+    EXPECT_TRUE(client_.lend(link_, front, memory_->bytes()));
     wait_for(number % 50);
     client_.wire->recall();
   }
@@ -201,7 +202,7 @@ TEST_F(RingLendingLarge, never_shows_what_came_after_it_was_cut_off) {
         (void)server_.wire->poll(server_, 16);
       }
     });
-    ASSERT_TRUE(third->lend(link, front, memory_->bytes()));
+    EXPECT_TRUE(third->lend(link, front, memory_->bytes()));
     wait_for(round % 50);
     third->wire->cut_off(link);
     fill(second);
@@ -217,7 +218,7 @@ TEST_F(RingLendingLarge, never_shows_what_came_after_it_was_cut_off) {
 }
 
 // A process that keeps to the handshake and to nothing after it.
-class HostileBorrower : public RingLending {
+class HostileLender : public RingLending {
  protected:
   HostLink enter() {
     HandshakeTerms terms{.gid = {9, 9, 9}, .features = feature_lending};
@@ -238,11 +239,18 @@ class HostileBorrower : public RingLending {
   bool is_cut_off() {
     return server_.run_until([&] { return !server_.downs.empty(); }) && server_.packets.empty();
   }
-  Status show(HostLink& link, std::uint32_t number) {
+  // Shows its memory, and waits until that was seen.
+  bool show(HostLink& link, std::uint32_t number) {
     const LendingMessage message = {.kind = static_cast<std::uint16_t>(LendingKind::show),
                                     .number = number,
                                     .size_bytes = client_bytes};
-    return link.send_lending(object_bytes(message), memory_->backing()->descriptor);
+    std::array<std::byte, frame_bytes_max> buffer;
+    return link.send_lending(object_bytes(message), memory_->backing()->descriptor).ok() &&
+           server_.run_until([&] {
+             const HostLink::Control answer = link.poll_control(buffer);
+             return answer.got == HostSocket::Got::message &&
+                    answer.frame.kind == FrameKind::lending;
+           });
   }
   void refer(HostLink& link, const byte_ring::Loan& loan, std::size_t size_bytes) {
     const Bytes room = link.producer().reserve(front.size() + size_bytes);
@@ -254,44 +262,42 @@ class HostileBorrower : public RingLending {
   }
 };
 
-TEST_F(HostileBorrower, is_cut_off_when_it_refers_to_what_it_did_not_show) {
+TEST_F(HostileLender, is_cut_off_when_it_refers_to_what_it_did_not_show) {
   HostLink link = enter();
   refer(link, {.offset = 0, .memory = 1, .size_bytes = lent_bytes}, lent_bytes);
   EXPECT_TRUE(is_cut_off());
 }
 
-TEST_F(HostileBorrower, is_cut_off_when_it_refers_beyond_what_it_showed) {
+TEST_F(HostileLender, is_cut_off_when_it_refers_beyond_what_it_showed) {
   HostLink link = enter();
-  ASSERT_TRUE(show(link, 1).ok());
-  loop_.run_for(2'000'000);
+  ASSERT_TRUE(show(link, 1));
   refer(link, {.offset = client_bytes - 64, .memory = 1, .size_bytes = lent_bytes}, lent_bytes);
   EXPECT_TRUE(is_cut_off());
 }
 
 // Headers that would be longer than any.
-TEST_F(HostileBorrower, is_cut_off_when_it_lends_less_than_the_payload) {
+TEST_F(HostileLender, is_cut_off_when_it_lends_less_than_the_payload) {
   HostLink link = enter();
-  ASSERT_TRUE(show(link, 1).ok());
-  loop_.run_for(2'000'000);
+  ASSERT_TRUE(show(link, 1));
   refer(link, {.offset = 0, .memory = 1, .size_bytes = 64}, lent_bytes);
   EXPECT_TRUE(is_cut_off());
 }
 
-TEST_F(HostileBorrower, is_cut_off_when_it_talks_nonsense) {
+TEST_F(HostileLender, is_cut_off_when_it_talks_nonsense) {
   HostLink link = enter();
   ASSERT_TRUE(link.send_lending(as_bytes(std::string("nonsense")), -1).ok());
   EXPECT_TRUE(is_cut_off());
 }
 
-// Nothing comes of what nobody asked for.
-TEST_F(HostileBorrower, may_have_seen_what_it_was_not_shown) {
+// Nothing comes of what nobody asked for: what follows is served.
+TEST_F(HostileLender, may_have_seen_what_it_was_not_shown) {
   HostLink link = enter();
   const LendingMessage seen = {.kind = static_cast<std::uint16_t>(LendingKind::seen), .number = 77};
   ASSERT_TRUE(link.send_lending(object_bytes(seen), -1).ok());
   const LendingMessage forget = {.kind = static_cast<std::uint16_t>(LendingKind::forget),
                                  .number = 77};
   ASSERT_TRUE(link.send_lending(object_bytes(forget), -1).ok());
-  loop_.run_for(2'000'000);
+  EXPECT_TRUE(show(link, 1));
   EXPECT_TRUE(server_.downs.empty());
 }
 
@@ -304,6 +310,17 @@ TEST_F(RingLendingToOthers, shows_nothing_to_this_user) {
   client_.wire->show_all(link_);
   EXPECT_FALSE(client_.lend(link_, front, payload()));
   EXPECT_FALSE(client_.wire->has_seen_all(link_));
+}
+// The other side does not know that, and goes on without.
+TEST_F(RingLendingToOthers, looks_at_nothing_that_this_user_shows) {
+  server_.wire->offer(memory_->bytes(), *memory_->backing());
+  server_.wire->show_all(server_.ups.back());
+  ASSERT_TRUE(server_.send(server_.ups.back(), "ordinary"));
+  ASSERT_TRUE(client_.run_until([&] { return client_.packets.size() == 1; }));
+  ASSERT_TRUE(client_.send(link_, "as well"));
+  ASSERT_TRUE(received(1));
+  EXPECT_FALSE(server_.wire->has_seen_all(server_.ups.back()));
+  EXPECT_TRUE(client_.downs.empty() && server_.downs.empty());
 }
 
 class RingLendingToNobody : public RingLending {

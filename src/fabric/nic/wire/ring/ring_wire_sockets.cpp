@@ -241,6 +241,9 @@ bool RingWire::poll() {
     return false;
   }
   const bool worked = poll_sockets();
+  for (const std::uint32_t index : active_) {
+    tell_to_forget(slots_[index]);
+  }
   polls_to_look_ = worked ? 0 : ring_limits::polls_per_socket_look;
   return worked;
 }
