@@ -86,6 +86,8 @@ class Wire {
   // A packet may take another one along, a rider of rider_bytes, which costs next to nothing then:
   // an acknowledgement should wait a moment for somebody who takes it along.
   virtual bool carries_riders() const { return false; }
+  // Payload need not be copied to the wire for every peer; see lend.
+  virtual bool lends() const { return false; }
   // These of one link. On a wire whose links are not alike, the functions above tell what holds
   // for all of them, and `streams` whether it may be so.
   virtual LinkTraits traits(LinkId link) const {

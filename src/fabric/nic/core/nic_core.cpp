@@ -31,6 +31,11 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
   if (engine.shortcut != nullptr || wire.streams()) {
     attributes.placement_order = PlacementOrder::last_word_last;
   }
+  if (wire.lends()) {
+    attributes.capabilities.push_back(
+        {"lent payload", Support::native,
+         "large payload stays where it lies, and peers of the same user take it from there"});
+  }
   if (engine.shortcut != nullptr) {
     attributes.capabilities.push_back({"short cut", Support::native, engine.shortcut->describe()});
   }

@@ -23,6 +23,7 @@ class JoinedWire final : public Wire {
   bool lossless() const override { return first_.lossless() && second_.lossless(); }
   std::uint32_t window_packets() const override { return second_.window_packets(); }
   bool streams() const override { return first_.streams() || second_.streams(); }
+  bool lends() const override { return first_.lends() || second_.lends(); }
   LinkTraits traits(LinkId link) const override { return of(link).traits(link); }
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override { of(link).prepare(link); }

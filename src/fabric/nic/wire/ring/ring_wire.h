@@ -15,9 +15,11 @@
 // and reserve gives nothing; cut_off ends that, and what it writes when it goes on reaches nobody.
 //
 // Trust. A peer can send nonsense, stop reading, or die; it can cause link_down, and no more. A gid
-// is what a peer says of itself: only that no two links have the same is sure.
+// is what a peer says of itself: only that no two links have the same is sure. Processes of the
+// same user are shown memory (lending.h).
 //
-// One thread, that of the loop. Nothing blocks. Links coming up allocate; packets do not.
+// One thread, that of the loop. Nothing blocks. Links coming up allocate, and memory that is shown;
+// packets do not.
 #pragma once
 
 #include <sys/types.h>
@@ -122,6 +124,7 @@ class RingWire final : public Wire, public Poller {
   std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
   bool lossless() const override { return true; }
   bool carries_riders() const override { return true; }
+  bool lends() const override { return lending_.to.has_value(); }
   LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
   void prepare(LinkId link) override;
