@@ -84,7 +84,8 @@ std::size_t Load::draw_bytes(Kind kind) {
     return 0;
   }
   const std::size_t most = is_message(kind) ? message_bytes_max : transfer_bytes_max;
-  return random_.between(1, std::min<std::size_t>(plan_.bytes_max, most));
+  const std::size_t size = random_.between(1, std::min<std::size_t>(plan_.bytes_max, most));
+  return plan_.in_lines && size > cache_line_bytes ? round_down(size, cache_line_bytes) : size;
 }
 
 // Where the request goes, and what it will bring.
@@ -133,7 +134,8 @@ void Load::post_one() {
             .signalled = must_tell || random_.below(100) >= plan_.silent_percent,
             .in_error = in_error,
             .offset = is_message(kind) ? message_begin(size)
-                                       : random_.below(area::own.size_bytes - size + 1),
+                                       : round_down(random_.below(area::own.size_bytes - size + 1),
+                                                    plan_.in_lines ? word_bytes : std::size_t{1}),
             .size_bytes = size,
             .before = 0};
   const bool brings = kind == Kind::read || kind == Kind::compare_swap || kind == Kind::fetch_add;

@@ -30,6 +30,7 @@ LoadPlan LoadPlan::draw(Random& random) {
   plan.depth = static_cast<std::uint32_t>(random.between(1, slots));
   constexpr std::uint32_t scales[] = {8, 64, 1000, 5000, 17'000, transfer_bytes_max};
   plan.bytes_max = scales[random.below(std::size(scales))];
+  plan.in_lines = random.chance(1, 2);
   plan.silent_percent = static_cast<std::uint32_t>(random.below(3) * 30);
   return plan;
 }

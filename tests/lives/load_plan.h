@@ -30,6 +30,7 @@ struct LoadPlan {
   std::array<std::uint32_t, kinds> weights = {};  // of each kind; WRITE is never without
   std::uint32_t depth = 1;                        // requests in flight
   std::uint32_t bytes_max = 64;                   // of one request
+  bool in_lines = false;                          // those that are longer are whole lines
   std::uint32_t silent_percent = 0;               // requests that are not signalled
   std::optional<std::uint64_t> limit = {};        // requests in all; else it goes on until it fails
 };

@@ -54,6 +54,26 @@ class RingStation final : private RingParts, public LinkedStation {
   Bytes memory() override { return dram; }
 };
 
+// The same with memory that can be lent, and lends all that it can.
+struct LendingParts {
+  LendingParts(PollLoop& loop, nic::LinkOwner& owner, std::size_t memory_bytes)
+      : region(make_dram(memory_bytes).value()),
+        ring(nic::RingWire::create(loop, &owner, {.lending = {.from_bytes = cache_line_bytes}})
+                 .value()) {}
+
+  std::unique_ptr<Region> region;
+  std::unique_ptr<nic::RingWire> ring;
+};
+
+class LendingStation final : private LendingParts, public LinkedStation {
+ public:
+  LendingStation(PollLoop& loop, nic::LinkOwner& owner, std::size_t memory_bytes)
+      : LendingParts(loop, owner, memory_bytes), LinkedStation(loop, *ring) {}
+
+  Bytes memory() override { return region->bytes(); }
+  Region* persistence() override { return region.get(); }
+};
+
 struct MappedParts {
   MappedParts(PollLoop& loop, nic::LinkOwner& owner, std::size_t memory_bytes)
       : region(make_dram(memory_bytes).value()),
@@ -101,6 +121,7 @@ std::unique_ptr<Station> make(PollLoop& loop, nic::LinkOwner& owner, std::size_t
 const std::vector<WireKind>& all_wires() {
   static const std::vector<WireKind> wires = {
       {"ring", false, make<RingStation>},
+      {"ring_lending", false, make<LendingStation>},
       {"mapped", true, make<MappedStation>},
   };
   return wires;
