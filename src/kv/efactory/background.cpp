@@ -170,6 +170,9 @@ Task<void> EfactoryServer::flag_flushed() {
       if (object.ok() && object->sequence() == version.sequence && !object->durable()) {
         catalogue_->mark_durable(*object, background_);
       }
+      if (version.received_ns != 0) {
+        durability_ns_.record(background_.now_ns() - version.received_ns);
+      }
     }
     co_await background_.settled();
   }

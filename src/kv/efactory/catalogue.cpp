@@ -297,9 +297,13 @@ bool Catalogue::superseded(const Object& object, const Host& by) const {
 
 Ticket Catalogue::make_durable(const Object& object, const Host& by) {
   by.flush(object.bytes());
+  return drain_durable(object, by);
+}
+
+Ticket Catalogue::drain_durable(const Object& object, const Host& by, const KnownEntry& entry) {
   const Ticket ticket = by.drain();
   if (by.region().persistent(ticket)) {
-    mark_durable(object, by);
+    mark_durable(object, by, entry);
   } else {
     flushed_.push_back({object.offset(), object.sequence(), ticket});
   }

@@ -34,6 +34,7 @@ struct Flushed {
   Offset offset = 0;
   std::uint64_t sequence = 0;
   Ticket ticket;
+  std::uint64_t received_ns = 0;  // when it was put, unless it was awaited
 };
 
 // A version whose value is awaited.
@@ -100,6 +101,8 @@ class Catalogue {
   };
   Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
                            std::uint64_t expires);
+  // The same, but drained: persistent when the ticket is, and flagged as what `persist` asks for.
+  Result<Ticket> put_lasting(ConstBytes key, ConstBytes value);
   static Status check_sizes(ConstBytes key, std::uint64_t value_bytes);
   // Whether versions of these sizes find space, one behind the other: what they need of it that
   // nothing has yet, in bytes.
@@ -258,6 +261,8 @@ class Catalogue {
   bool is_given_up(const Object& version, const Host& by) const;
   // Makes a complete version persistent, and marks it if it is at once; else it is `flushed`.
   Ticket make_durable(const Object& object, const Host& by);
+  // The same for a version that is flushed.
+  Ticket drain_durable(const Object& object, const Host& by, const KnownEntry& entry = {});
   static Place place_of(const Object& object, bool durable);
   // Returns the entry.
   IndexSlot lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place);

@@ -66,6 +66,21 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
   return Written{placed->offset, sequence_, {entry, index_->generation()}};
 }
 
+Result<Ticket> Catalogue::put_lasting(ConstBytes key, ConstBytes value) {
+  const Result<Written> written = put_here(key, std::span(&value, 1), 0);
+  if (!written.ok()) {
+    return written.status();
+  }
+  if (host_.faults().planted(faults::persist_not_awaited)) {
+    return Ticket{};
+  }
+  const Ticket ticket = drain_durable(log_->at(written->offset), host_, written->entry);
+  if (!host_.region().persistent(ticket)) {
+    flushed_.back().received_ns = host_.now_ns();
+  }
+  return ticket;
+}
+
 std::optional<std::uint64_t> Catalogue::space_for(
     std::span<const std::uint64_t> sizes_bytes) const {
   if (!may_live(std::accumulate(sizes_bytes.begin(), sizes_bytes.end(), std::uint64_t{0}))) {

@@ -64,14 +64,13 @@ Task<Status> EfactoryClient::put(ConstBytes key, ConstBytes value, PutOptions op
   if (value.size() > buffers_->largest_bytes()) {
     co_return Status(Code::invalid_argument, "the value is larger than the client's buffers");
   }
-  const bool whole = whole_value_bytes_ != 0 && value.size() <= whole_value_bytes_ &&
-                     options.durability == Durability::standard;
+  const bool whole = whole_value_bytes_ != 0 && value.size() <= whole_value_bytes_;
   std::uint64_t give_up_ns = never_ns;
   std::uint64_t wait_ns = retry_ns;
   for (;;) {
     Status status;
     if (whole) {
-      status = co_await try_put_whole(key, value);
+      status = co_await try_put_whole(key, value, options);
     } else {
       status = co_await try_put(key, value, options);
     }
@@ -147,7 +146,7 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
   co_return Status();
 }
 
-Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value) {
+Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value, PutOptions options) {
   co_await credits_.acquire();
   const Operation operation(*this);
   rpc::CallSlot slot = co_await caller_->slot();
@@ -156,8 +155,9 @@ Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value) {
   host_.charge_copy(value.size());
   copy_bytes(request.data() + write_struct(request, ask), key);
   copy_bytes(request.data() + sizeof ask + key.size(), value);
+  const rpc::Kind kind = options.durability == Durability::persistent ? lasting_put : whole_put;
   const Result<ConstBytes> reply =
-      co_await caller_->call(slot, whole_put, sizeof ask + key.size() + value.size());
+      co_await caller_->call(slot, kind, sizeof ask + key.size() + value.size());
   co_return reply.ok() ? Status() : reply.status();
 }
 

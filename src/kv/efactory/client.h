@@ -4,9 +4,11 @@
 //         later get sees the value; the server makes it persistent by itself.
 //   put, whole
 //         a small value, where messages are what costs: the value travels within the request, and
-//         every later get sees it when that is answered.
+//         every later get sees it when that is answered. A persistent one is answered when it is
+//         persistent.
 //   put, persistent
-//         ask for space; WRITE the value; ask the server to make it persistent.
+//         a value that does not travel whole: ask for space; WRITE the value; ask the server to
+//         make it persistent.
 //   get   READ the window of the index; READ the object. When the index does not call it durable:
 //         ask the server where a durable version is, and READ that.
 //   get, whole
@@ -74,7 +76,7 @@ class EfactoryClient final : public StoreClient {
                          std::size_t& size);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
   Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
-  Task<Status> try_put_whole(ConstBytes key, ConstBytes value);
+  Task<Status> try_put_whole(ConstBytes key, ConstBytes value, PutOptions options);
   Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
   Status broken(const fabric::WorkCompletion& completion);
   void noticed(rpc::Kind kind, ConstBytes body);

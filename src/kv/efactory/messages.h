@@ -25,6 +25,9 @@ enum Message : rpc::Kind {
   new_layout = 8,    // notice: Layout
   whole_put = 9,     // WholePut + key + value -> nothing
   whole_get = 10,    // key -> GetReply + value; or GetReply alone, of where a longer one is
+  // WholePut + key + value -> nothing, when it is persistent. Not a whole_put with a flag: a server
+  // that knows no such flag would answer too early.
+  lasting_put = 11,
 };
 
 // How a client finds what it gets.
@@ -58,8 +61,8 @@ struct PutRequest {
   std::uint32_t will_persist = 0;
 };
 
-// The longest value of a whole_put or whole_get, and the longest messages: any more would take
-// memory from every client that never has one.
+// The longest value of a whole_put, lasting_put or whole_get, and the longest messages: any more
+// would take memory from every client that never has one.
 inline constexpr std::uint32_t whole_value_bytes_max = 4096;
 inline constexpr std::uint32_t request_bytes_max = 5632;
 inline constexpr std::uint32_t reply_bytes_max = 4352;

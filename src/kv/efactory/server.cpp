@@ -112,7 +112,7 @@ bool EfactoryServer::left(const rpc::Session& session) {
   return true;
 }
 
-// Redis clients and whole puts do not wait for the commits of others, nor does cleaning.
+// Redis clients and standard whole puts do not wait for the commits of others, nor does cleaning.
 bool EfactoryServer::may_wait() {
   const bool is_unused = local_->uses() == std::exchange(local_uses_, local_->uses());
   return options_.may_stand_still && is_unused && !local_->busy() && !cleaning_ && !growing_;
@@ -133,8 +133,8 @@ Layout EfactoryServer::layout(const Peer& peer) const {
 
 rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rpc::Kind kind,
                                   ConstBytes request, Bytes body) {
-  const bool changes =
-      kind == put_request || kind == whole_put || kind == del_request || kind == Message::persist;
+  const bool changes = kind == put_request || kind == whole_put || kind == lasting_put ||
+                       kind == del_request || kind == Message::persist;
   if (changes && !session.may_write) {
     return rpc::Reply::failure(body, Code::permission_denied, "this client may read alone");
   }
@@ -147,7 +147,10 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
       return put(session, request, body);
     case whole_put:
       ++puts_;
-      return put_whole(request, body);
+      return put_whole(request, body, Durability::standard);
+    case lasting_put:
+      ++puts_;
+      return put_whole(request, body, Durability::persistent);
     case get_request:
     case whole_get:
       ++gets_;
@@ -229,28 +232,55 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
           .patient = ask->will_persist != 0};
 }
 
-// All of the version is here: it is put as one of the server's own process is. No space is granted,
-// so nothing has to be awaited, verified or given up.
-rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body) {
+// All of the version is here. No space is granted, so nothing has to be awaited, verified or given
+// up.
+rpc::Reply EfactoryServer::put_whole(ConstBytes request, Bytes body, Durability durability) {
   const std::optional<WholePut> ask = read_struct<WholePut>(request);
   if (!ask || ask->key_bytes > request.size() - sizeof(WholePut)) {
     return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
   }
-  const ConstBytes rest = request.subspan(sizeof(WholePut));
-  const ConstBytes value = rest.subspan(ask->key_bytes);
+  const ConstBytes key = request.subspan(sizeof(WholePut), ask->key_bytes);
+  const ConstBytes value = request.subspan(sizeof(WholePut) + ask->key_bytes);
   if (!in_pace()) {
     return full(body);
   }
-  const Result<LocalStore::Mark> put =
-      local_->put(rest.first(ask->key_bytes), std::span(&value, 1), 0);
-  if (!put.ok()) {
-    return put.code() == Code::no_space
+  const Result<Ticket> ticket =
+      durability == Durability::persistent ? put_lasting(key, value) : put_standard(key, value);
+  if (!ticket.ok()) {
+    return ticket.code() == Code::no_space
                ? full(body)
-               : rpc::Reply::failure(body, put.code(), put.status().message());
+               : rpc::Reply::failure(body, ticket.code(), ticket.status().message());
   }
-  pace_.taken_bytes += object_format::size_bytes(ask->key_bytes, value.size());
+  pace_.taken_bytes += object_format::size_bytes(key.size(), value.size());
+  return {.ticket = *ticket};
+}
+
+// As one of the server's own process.
+Result<Ticket> EfactoryServer::put_standard(ConstBytes key, ConstBytes value) {
+  const Result<LocalStore::Mark> put = local_->put(key, std::span(&value, 1), 0);
+  if (!put.ok()) {
+    return put.status();
+  }
   local_->hurry();
-  return {};
+  return Ticket{};
+}
+
+// Past the local store: its changes wait for commits of its own, which would come beside the one
+// that the reply asks for, and keep the loop from waiting for that one.
+Result<Ticket> EfactoryServer::put_lasting(ConstBytes key, ConstBytes value) {
+  const std::uint64_t size_bytes = object_format::size_bytes(key.size(), value.size());
+  if (!admits(size_bytes)) {
+    return Status(Code::no_space, "space is to be cleaned first");
+  }
+  Result<Ticket> ticket = catalogue_->put_lasting(key, value);
+  if (ticket.ok()) {
+    changed(size_bytes, false);
+    wake_flagger();
+    if (host_.region().persistent(*ticket)) {
+      durability_ns_.record(0);
+    }
+  }
+  return ticket;
 }
 
 rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body, bool whole) {

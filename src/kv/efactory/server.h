@@ -73,7 +73,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   bool left(const rpc::Session& session) override;
   bool may_wait() override;
   rpc::Reply put(const rpc::Session& session, ConstBytes request, Bytes body);
-  rpc::Reply put_whole(ConstBytes request, Bytes body);
+  rpc::Reply put_whole(ConstBytes request, Bytes body, Durability durability);
+  Result<Ticket> put_standard(ConstBytes key, ConstBytes value);
+  Result<Ticket> put_lasting(ConstBytes key, ConstBytes value);
   rpc::Reply get(ConstBytes key, Bytes body, bool whole);
   rpc::Reply del(ConstBytes key, Bytes body);
   rpc::Reply scan(ConstBytes request, Bytes body);
