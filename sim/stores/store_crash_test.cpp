@@ -159,6 +159,10 @@ TEST(StoreCampaign, seeds_that_found_a_bug_find_none_now) {
     quiet.seed = seed;
     EXPECT_TRUE(run_campaign(efactory, quiet).violations.empty()) << seed;
   }
+  CampaignOptions far = options(1);
+  far.seed = 51382;
+  far.settings = {.domain = Domain::mhp, .flush = FlushMeaning::pcie, .granularity = {}};
+  EXPECT_TRUE(run_campaign(efactory, far).violations.empty());
   for (const std::uint64_t seed : {990u, 1914u}) {
     CampaignOptions quiet = options(1);
     quiet.seed = seed;

@@ -26,17 +26,12 @@ Task<void> EfactoryServer::round(Reads reads) {
   reads_ = engine_.hybrid_reads ? reads : Reads::asked;
   const bool in_a_hurry = background_.faults().planted(
       reads == Reads::by_mark ? faults::free_without_notice : faults::clean_without_notice);
-  rpc_->for_each([&](const rpc::Session& session) {
-    std::array<std::byte, sizeof(Layout)> body;
-    write_struct(Bytes(body), layout(peers_.at(session.id)));
-    if (!rpc_->notify(session.id, new_layout, body).ok()) {
-      rpc_->disconnect(session.id);
-    }
-  });
   for (auto& [id, peer] : peers_) {
     peer.silent_ns = 0;
     peer.late_ns = 0;
+    peer.is_told = false;
   }
+  tell_layout();
   std::uint64_t looked_ns = background_.runtime().now_ns();
   for (;;) {
     bool all = true;
@@ -49,6 +44,7 @@ Task<void> EfactoryServer::round(Reads reads) {
     const std::uint64_t now_ns = background_.runtime().now_ns();
     const std::uint64_t passed_ns = std::min(now_ns - looked_ns, longest_between_looks_ns);
     looked_ns = now_ns;
+    tell_layout();
     rpc_->for_each([&](const rpc::Session& session) {
       Peer& peer = peers_.at(session.id);
       if (peer.round != round_ && has_had_its_time(session.id, peer, passed_ns)) {
@@ -57,6 +53,24 @@ Task<void> EfactoryServer::round(Reads reads) {
     });
     co_await background_.runtime().sleep_for(look_round_ns);
   }
+}
+
+// Whoever was not told yet. Rounds may follow each other so fast that a client has answered all of
+// them before this side knows that its notices have arrived: then it is told a little later.
+void EfactoryServer::tell_layout() {
+  rpc_->for_each([&](const rpc::Session& session) {
+    Peer& peer = peers_.at(session.id);
+    if (peer.is_told) {
+      return;
+    }
+    std::array<std::byte, sizeof(Layout)> body;
+    write_struct(Bytes(body), layout(peer));
+    const Status said = rpc_->notify(session.id, new_layout, body);
+    peer.is_told = said.ok();
+    if (!said.ok() && said.code() != Code::no_space) {
+      rpc_->disconnect(session.id);
+    }
+  });
 }
 
 bool EfactoryServer::has_had_its_time(rpc::SessionId id, Peer& peer,

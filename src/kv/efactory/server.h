@@ -60,6 +60,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     std::uint64_t value_bytes = 0;
     std::uint64_t silent_ns = 0;  // in this round, while nothing was owed to it
     std::uint64_t late_ns = 0;    // in this round
+    bool is_told = true;          // of this round
     bool leaving = false;
   };
 
@@ -119,6 +120,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<void> unlink(const std::vector<Segment>& gone);
   Task<void> grow();
   Task<void> round(Reads reads);
+  void tell_layout();
   // A client has not arrived, and so much time has passed since the last look.
   bool has_had_its_time(rpc::SessionId id, Peer& peer, std::uint64_t passed_ns) const;
   // How clients READ while the log is cleaned.
