@@ -138,9 +138,13 @@ class Wire {
     (void)link, (void)header_bytes, (void)payload, (void)later;
     return {};
   }
-  // Whatever was lent and a peer, or this one, may not have yet is copied to the wire now.
+  // Whatever was lent and a peer, or this one, may not have yet is copied to the wire now. Of one
+  // peer, whether that was anything.
   virtual void recall() {}
-  virtual void recall(LinkId link) { (void)link; }
+  virtual bool recall(LinkId link) {
+    (void)link;
+    return false;
+  }
   // Sends what was reserved last.
   virtual void commit() = 0;
   // That peer has enough to do at the moment: what is committed until the next flush or poll had

@@ -143,11 +143,13 @@ class Responder {
 
   // READs and atomics of a queue pair return what was there in their order. What is lent is taken
   // when the peer comes to it: so before anything of that kind is done here, it is had back.
-  void have_loans_back() {
-    if (lent_) [[unlikely]] {
-      engine_.wire.recall(connection_.link);
-      lent_ = false;
+  // Whether any was out.
+  bool have_loans_back() {
+    if (!lent_) [[likely]] {
+      return false;
     }
+    lent_ = false;
+    return engine_.wire.recall(connection_.link);
   }
 
   // A READ, straight (responder_straight.cpp).

@@ -284,16 +284,22 @@ Responder::Answer Responder::answer_read(Resource& resource) {
       packet.message_count = messages_ & sequence_mask;
     }
     Bytes payload;
+    // One packet is lent, or waits until it can be. Of many, the first is, for the peer to be at it
+    // while the next ones are copied; but if the peer is behind, both have enough to do.
+    const bool is_only = resource.packets == 1;
+    const bool may_lend =
+        size >= connection_.traits.lent_from_bytes && index == 0 && (is_only || !have_loans_back());
     bool later = false;
     const bool is_lent =
-        size >= connection_.traits.lent_from_bytes &&
-        engine_.begin_lent(connection_.link, packet, ConstBytes(from, size), later);
+        may_lend && engine_.begin_lent(connection_.link, packet, ConstBytes(from, size), later);
     if (is_lent) {
       lent_ = true;
-    } else if (later) {
+    } else if (later && is_only) {
       return Answer::later;
     } else {
-      have_loans_back();
+      if (index == 0) {
+        (void)have_loans_back();
+      }
       if (!engine_.begin(connection_.link, packet, payload)) {
         return Answer::later;
       }
@@ -340,7 +346,7 @@ Responder::Answer Responder::execute_resource(Resource& resource) {
     refuse(syndrome_nak_access);
     return Answer::refused;
   }
-  have_loans_back();
+  (void)have_loans_back();
   Dma& dma = engine_.dma;
   const QpNumber qp = connection_.number;
   if (is_plain) {

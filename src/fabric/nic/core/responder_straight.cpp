@@ -33,7 +33,7 @@ bool Responder::take_straight_read(const Packet& packet) {
   if (!room.empty()) {
     lent_ = true;
   } else {
-    have_loans_back();
+    (void)have_loans_back();
     room = engine_.wire.reserve(connection_.link, headers + packet.length);
     if (room.empty()) [[unlikely]] {
       return false;

@@ -34,7 +34,7 @@ class JoinedWire final : public Wire {
   void withdraw(ConstBytes memory) override;
   Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) override;
   void recall() override;
-  void recall(LinkId link) override { of(link).recall(link); }
+  bool recall(LinkId link) override { return of(link).recall(link); }
   void commit() override { reserved_->commit(); }
   void take_time(LinkId link) override { of(link).take_time(link); }
   void flush() override;

@@ -125,10 +125,11 @@ class RingProducer {
   }
 
   // Has all loans back: their bytes, as they are now, are in their records. After this they may
-  // change, or go.
-  void recall() {
+  // change, or go. Whether any was out.
+  bool recall() {
     (void)find_room(0);
     forget_consumed_loans();  // their places may be others' by now
+    const bool any = loan_count_ != 0;
     for (; loan_count_ != 0; forget_first_loan()) {
       const Lent& lent = loans_[first_loan_];
       // The consumer may have consumed it without saying so: its place is still this side's.
@@ -138,6 +139,7 @@ class RingProducer {
       loan_word(at).store(0, std::memory_order_release);
     }
     byte_ring::fence();
+    return any;
   }
 
   // Publishes what was reserved; nothing when nothing is.

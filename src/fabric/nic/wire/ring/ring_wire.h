@@ -134,7 +134,7 @@ class RingWire final : public Wire, public Poller {
   void withdraw(ConstBytes memory) override;
   Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) override;
   void recall() override;
-  void recall(LinkId link) override;
+  bool recall(LinkId link) override;
   void commit() override;
   void flush() override;
   std::size_t poll(PacketSink& sink, std::size_t budget) override;

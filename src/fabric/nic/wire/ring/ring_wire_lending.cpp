@@ -166,10 +166,9 @@ void RingWire::recall() {
   }
 }
 
-void RingWire::recall(LinkId link) {
-  if (Slot* slot = find_up(link); slot != nullptr) {
-    slot->link->producer().recall();
-  }
+bool RingWire::recall(LinkId link) {
+  Slot* slot = find_up(link);
+  return slot != nullptr && slot->link->producer().recall();
 }
 
 // --- The borrower ---
