@@ -24,8 +24,8 @@ constexpr std::uint64_t message_packets = 4;
 
 // One device with memory that can be lent. Each has a loop of its own, so that one can stand still.
 struct Lender {
-  Lender() {
-    wire = std::move(nic::RingWire::create(loop, nullptr)).value();
+  explicit Lender(const nic::RingShape& shape) {
+    wire = std::move(nic::RingWire::create(loop, nullptr, {.shape = shape})).value();
     device = std::make_unique<nic::Nic>(loop, *wire, dma);
     domain = device->create_domain();
     region = domain->register_memory(memory->bytes(), every_access, memory.get()).value();
@@ -61,6 +61,7 @@ struct Lender {
 
 class Lending : public testing::Test {
  protected:
+  explicit Lending(const nic::RingShape& shape = {}) : near_(shape), far_(shape) {}
   void SetUp() override { connect_with({}); }
   void connect_with(const ConnectOptions& options) {
     const std::string path = folder_.path() + "/s";
@@ -285,6 +286,24 @@ void Lending::read_many(std::size_t size) {
     EXPECT_EQ(finish(), WorkStatus::success);
   }
   EXPECT_TRUE(near_.holds(count * size, 'r'));
+}
+
+// What is longer than may be lent at all is copied, whatever was lent before it.
+class LendingOfLongPackets : public Lending {
+ protected:
+  LendingOfLongPackets() : Lending({.ring_bytes = 64 << 10, .mtu_bytes = 20 << 10}) {}
+};
+
+TEST_F(LendingOfLongPackets, a_read_of_more_than_may_be_lent_comes_all_the_same) {
+  far_.fill('r');
+  for (const std::size_t size : {std::size_t{20} << 10, std::size_t{4} << 10, std::size_t{20} << 10,
+                                 std::size_t{20} << 10}) {
+    near_.fill('-');
+    near_.post(Opcode::read, size, far_.region->remote(0));
+    EXPECT_EQ(finish(), WorkStatus::success);
+    EXPECT_TRUE(near_.holds(size, 'r'));
+  }
+  EXPECT_EQ(far_.wire->packets_lent(), 1u);
 }
 
 }  // namespace

@@ -269,6 +269,9 @@ Result<Ticket> EfactoryServer::put_standard(ConstBytes key, ConstBytes value) {
 // that the reply asks for, and keep the loop from waiting for that one.
 Result<Ticket> EfactoryServer::put_lasting(ConstBytes key, ConstBytes value) {
   const std::uint64_t size_bytes = object_format::size_bytes(key.size(), value.size());
+  if (host_.region().granularity() == Granularity::page) {
+    REMORA_TRY(host_.region().failure());  // no commit would come
+  }
   if (!admits(size_bytes)) {
     return Status(Code::no_space, "space is to be cleaned first");
   }

@@ -39,6 +39,10 @@ inline constexpr std::uint8_t retry_for_ever = 7;
 inline constexpr std::size_t packets_per_turn = 64;
 inline constexpr std::uint32_t responses_per_turn = 64;
 
+// Turns that an answer which could be lent waits for the peer to take what it was lent before; then
+// it is copied.
+inline constexpr std::uint32_t turns_for_a_loan = 64;
+
 // Packets that are expected at a time, and how much of the target of one is asked for ahead of it.
 inline constexpr std::size_t expected_packets = 16;
 inline constexpr std::uint64_t expected_bytes = 256;

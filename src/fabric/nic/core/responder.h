@@ -116,7 +116,8 @@ class Responder {
     bool executed = false;
     bool answered = false;  // once at least
     bool owed = false;
-    bool repeated = false;  // asked for again, while it was owed
+    bool repeated = false;    // asked for again, while it was owed
+    std::uint32_t waits = 0;  // turns in which it could not be lent
   };
   enum class Answer : std::uint8_t { sent, later, refused };
 
@@ -143,7 +144,7 @@ class Responder {
 
   // READs and atomics of a queue pair return what was there in their order. What is lent is taken
   // when the peer comes to it: so before anything of that kind is done here, it is had back.
-  // Whether any was out.
+  // Whether any of this link was out.
   bool have_loans_back() {
     if (!lent_) [[likely]] {
       return false;

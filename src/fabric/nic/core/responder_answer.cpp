@@ -284,8 +284,8 @@ Responder::Answer Responder::answer_read(Resource& resource) {
       packet.message_count = messages_ & sequence_mask;
     }
     Bytes payload;
-    // One packet is lent, or waits until it can be. Of many, the first is, for the peer to be at it
-    // while the next ones are copied; but if the peer is behind, both have enough to do.
+    // One packet is lent, or waits a while until it can be. Of many, the first is, for the peer to
+    // be at it while the next ones are copied; but if the peer is behind, both have enough to do.
     const bool is_only = resource.packets == 1;
     const bool may_lend =
         size >= connection_.traits.lent_from_bytes && index == 0 && (is_only || !have_loans_back());
@@ -294,7 +294,7 @@ Responder::Answer Responder::answer_read(Resource& resource) {
         may_lend && engine_.begin_lent(connection_.link, packet, ConstBytes(from, size), later);
     if (is_lent) {
       lent_ = true;
-    } else if (later && is_only) {
+    } else if (later && is_only && lent_ && ++resource.waits < limits::turns_for_a_loan) {
       return Answer::later;
     } else {
       if (index == 0) {

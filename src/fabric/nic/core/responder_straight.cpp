@@ -26,7 +26,7 @@ bool Responder::take_straight_read(const Packet& packet) {
   if (packet.length >= connection_.traits.lent_from_bytes) {
     bool later = false;
     room = engine_.wire.lend(connection_.link, headers, ConstBytes(from, packet.length), later);
-    if (later) {
+    if (later && lent_) {
       return false;
     }
   }

@@ -144,6 +144,9 @@ Bytes RingWire::lend(LinkId link, std::size_t header_bytes, ConstBytes payload, 
                          : Bytes();
   if (room.empty()) {
     later = true;
+    if (producer.broken()) [[unlikely]] {
+      cut_off(link);
+    }
     return {};
   }
   const byte_ring::Loan loan = {
