@@ -116,7 +116,8 @@ class Responder {
     bool executed = false;
     bool answered = false;  // once at least
     bool owed = false;
-    bool repeated = false;    // asked for again, while it was owed
+    bool repeated = false;  // asked for again, while it was owed
+    bool lends = false;
     std::uint32_t waits = 0;  // turns in which it could not be lent
   };
   enum class Answer : std::uint8_t { sent, later, refused };

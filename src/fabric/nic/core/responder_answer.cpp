@@ -284,11 +284,14 @@ Responder::Answer Responder::answer_read(Resource& resource) {
       packet.message_count = messages_ & sequence_mask;
     }
     Bytes payload;
-    // One packet is lent, or waits a while until it can be. Of many, the first is, for the peer to
-    // be at it while the next ones are copied; but if the peer is behind, both have enough to do.
+    // One packet is lent, or waits a while until it can be. Of many, all are if the peer waits for
+    // them; if it is behind, they are copied, and both have enough to do.
     const bool is_only = resource.packets == 1;
-    const bool may_lend =
-        size >= connection_.traits.lent_from_bytes && index == 0 && (is_only || !have_loans_back());
+    if (index == 0) {
+      resource.lends =
+          size >= connection_.traits.lent_from_bytes && (is_only || !have_loans_back());
+    }
+    const bool may_lend = resource.lends && size >= connection_.traits.lent_from_bytes;
     bool later = false;
     const bool is_lent =
         may_lend && engine_.begin_lent(connection_.link, packet, ConstBytes(from, size), later);
