@@ -1,5 +1,5 @@
 // For the tests of this layer: memory with a medium behind it, folders that go away again, and
-// processes that vanish. One thread.
+// processes that vanish. One thread, but for FakeRegion.
 #pragma once
 
 #include <linux/magic.h>
@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,18 +34,20 @@ inline std::string content_of(const std::string& path) {
 }
 
 // Plain memory and, apart from it, the medium: what a power cut would leave. On page granularity
-// nothing becomes persistent before commit() or wait().
+// nothing becomes persistent before commit() or wait(). Several threads may flush, drain and wait,
+// as a server and its worker do; a drain covers what all of them have flushed.
 class FakeRegion final : public Region {
  public:
   FakeRegion(std::uint64_t size_bytes, Granularity granularity)
       : memory_(size_bytes),
-        medium_(size_bytes),
-        strategy_{granularity, true, "a copy", "the tests keep both images"} {}
+        strategy_{granularity, true, "a copy", "the tests keep both images"},
+        medium_(size_bytes) {}
 
   Bytes bytes() override { return memory_; }
   const Strategy& strategy() const override { return strategy_; }
 
   void flush(ConstBytes range, Site = Site::current()) override {
+    const std::scoped_lock hold(guard_);
     if (!range.empty() && !stays_in_caches_) {
       const auto from = static_cast<std::size_t>(range.data() - memory_.data());
       REMORA_CHECK(within(from, range.size(), memory_.size()), "flushed outside of the region");
@@ -51,6 +55,7 @@ class FakeRegion final : public Region {
     }
   }
   [[nodiscard]] Ticket drain(Site = Site::current()) override {
+    const std::scoped_lock hold(guard_);
     if (granularity() == Granularity::page) {
       return Ticket{open_};
     }
@@ -77,6 +82,7 @@ class FakeRegion final : public Region {
 
   // One group commit, unless the medium has failed.
   void commit() {
+    const std::scoped_lock hold(guard_);
     if (!failed_) {
       write_back();
       ++open_;
@@ -84,6 +90,7 @@ class FakeRegion final : public Region {
   }
   // A power cut: only what is persistent is still there.
   void cut() {
+    const std::scoped_lock hold(guard_);
     if (granularity() != Granularity::byte) {
       memory_ = medium_;
     }
@@ -109,6 +116,7 @@ class FakeRegion final : public Region {
     std::vector<std::byte> bytes;
   };
 
+  // With the guard held.
   void write_back() {
     for (const Snapshot& snapshot : flushed_) {
       std::memcpy(medium_.data() + snapshot.from, snapshot.bytes.data(), snapshot.bytes.size());
@@ -117,14 +125,15 @@ class FakeRegion final : public Region {
   }
 
   std::vector<std::byte> memory_;
+  Strategy strategy_;
+  std::mutex guard_;  // of the medium and of what was flushed to it
   std::vector<std::byte> medium_;
   std::vector<Snapshot> flushed_;
-  Strategy strategy_;
-  std::uint64_t open_ = 1;
-  std::uint64_t blocked_ = 0;
-  bool stays_in_caches_ = false;
-  bool commits_when_asked_ = false;
-  bool failed_ = false;
+  std::atomic<std::uint64_t> open_ = 1;
+  std::atomic<std::uint64_t> blocked_ = 0;
+  std::atomic<bool> stays_in_caches_ = false;
+  std::atomic<bool> commits_when_asked_ = false;
+  std::atomic<bool> failed_ = false;
 };
 
 // A place for test folders in memory, which every Linux has.
