@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
 #include "runtime/when_all.h"
 #include "sim/check/value.h"
 
@@ -126,19 +127,28 @@ Task<void> ClientRun::work_side_by_side(std::uint64_t until, bool metered) {
   co_await when_all(std::span(flows));
 }
 
+// Each operation begins where the one before it ended: the clock costs as much as a tenth of the
+// fastest ones, and is looked at once for each.
 Task<void> ClientRun::work(Worker& worker, std::uint64_t until, bool metered) {
   Operation operation;
+  std::uint64_t begin_ns = host_.now_ns();
   while (stream_.drawn() < until && store_.failure().ok()) {
     if (!stream_.next(operation)) {
       co_await host_.runtime().sleep_for(insert_window_ns);
+      begin_ns = host_.now_ns();
       continue;
     }
     const ConstBytes key = key_of(operation, worker);
     const ConstBytes value = value_of(operation, key, worker);
-    const std::uint64_t begin_ns = host_.now_ns();
-    const Outcome outcome = co_await perform(operation, key, value, worker);
+    Outcome outcome;
+    if (operation.kind == Kind::read) {  // a flow less, which counts there
+      outcome = read_outcome(key, worker, co_await store_.get(key, worker.in));
+    } else {
+      outcome = co_await perform(operation, key, value, worker);
+    }
     co_await host_.settled();
-    ended(operation, outcome, host_.now_ns() - begin_ns, metered);
+    const std::uint64_t end_ns = host_.now_ns();
+    ended(operation, outcome, end_ns - std::exchange(begin_ns, end_ns), metered);
   }
 }
 
@@ -192,7 +202,7 @@ Task<ClientRun::Outcome> ClientRun::perform(const Operation& operation, ConstByt
   Outcome outcome;
   switch (operation.kind) {
     case Kind::read:
-      outcome = read_outcome(key, worker, co_await store_.get(key, worker.in));
+      REMORA_CHECK(false, "a read needs no flow of its own");
       break;
     case Kind::update:
     case Kind::insert:

@@ -168,18 +168,18 @@ Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
                                    layout_.index.key};
   const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
                                     layout_.index.key};
-  std::optional<Window> window;
+  Window window;
   {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers_->take(window_bytes);
     REMORA_CO_TRY(co_await read(buffer, window_bytes, home));
-    window.emplace(buffer.bytes());
+    window.copy(buffer.bytes());
   }
-  if (window->full() && window->find(tag, layout_.pool_bytes).empty()) {
+  if (window.find(tag, layout_.pool_bytes).empty() && window.full()) {
     const Buffer buffer = co_await buffers_->take(window_bytes);
     REMORA_CO_TRY(co_await read(buffer, window_bytes, spill));
-    window.emplace(buffer.bytes());
+    window.copy(buffer.bytes());
   }
-  for (const Window::Candidate& candidate : window->find(tag, layout_.pool_bytes)) {
+  for (const Window::Candidate& candidate : window.find(tag, layout_.pool_bytes)) {
     const Place place = candidate.current;
     if (place.offset == 0 || place.deleted || candidate.doubtful ||
         place.size_bytes > buffers_->largest_bytes()) {

@@ -163,6 +163,8 @@ Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value, Put
 
 // --- Get ---
 
+// Two READs. The second may be trusted because the first said that the object is durable: its bytes
+// stood still before the second began. Where they do not suffice, the server is asked.
 Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   if (Status status = check_sizes(key, {}); !status.ok()) {
     co_return status;
@@ -171,19 +173,56 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   const Operation operation(*this);
   // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
   const Reads reads = layout_.reads;
-  if (reads != Reads::asked && !whole_gets_) {
-    Pure outcome = Pure::ask;
-    std::size_t size = 0;
-    const Status status = co_await read_pure(key, value, reads, outcome, size);
-    if (!status.ok()) {
-      co_return status;
-    }
-    if (outcome == Pure::answered) {
-      ++pure_gets_;
-      co_return size;
-    }
+  if (reads == Reads::asked || whole_gets_) {
+    co_return co_await ask_and_read(key, value);
   }
-  ++asked_gets_;
+  const Tag tag = layout_.geometry.tag(key);
+  // Both of one table, whatever comes meanwhile.
+  const fabric::RemoteAddress home{layout_.index.address + layout_.geometry.window_offset(tag),
+                                   layout_.index.key};
+  const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
+                                    layout_.index.key};
+  Window window;
+  {  // A flow that waits for a buffer holds no other.
+    const Buffer buffer = co_await buffers_->take(window_bytes);
+    host_.charge(Work::post);
+    co_await host_.settled();
+    const WorkCompletion completion =
+        co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, window_bytes), home);
+    if (completion.status != WorkStatus::success) {
+      co_return broken(completion);
+    }
+    window.copy(buffer.bytes());
+  }
+  if (window.find(tag, layout_.pool_bytes).empty() && window.full()) {
+    const Buffer buffer = co_await buffers_->take(window_bytes);
+    REMORA_CO_TRY(co_await read(buffer, window_bytes, spill));
+    window.copy(buffer.bytes());
+  }
+  for (const Window::Candidate& candidate : window.find(tag, layout_.pool_bytes)) {
+    const Place place = trusted(candidate, reads);
+    if (place.offset == 0) {
+      continue;
+    }
+    const Buffer buffer = co_await buffers_->take(place.size_bytes);
+    host_.charge(Work::post);
+    co_await host_.settled();
+    const WorkCompletion completion = co_await caller_->flows().read(
+        caller_->queue_pair(), buffer.piece(0, place.size_bytes), in_pool(place.offset));
+    if (completion.status != WorkStatus::success) {
+      co_return broken(completion);
+    }
+    const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
+    if (!object || !answers(*object, key)) {
+      continue;
+    }
+    ++pure_gets_;
+    if (object->expires != 0 && object->expires <= host_.runtime().wall_ms()) {
+      co_return Status(Code::not_found, "there is no such key");
+    }
+    host_.charge_copy(object->value.size());
+    co_return copy_out(object->value, value);
+  }
   co_return co_await ask_and_read(key, value);
 }
 
@@ -200,71 +239,24 @@ Place EfactoryClient::newest(const Window::Candidate& candidate, Reads reads) co
   return place.offset != 0 ? place : candidate.place(1 - newer);
 }
 
-// Two READs. The second may be trusted because the first said that the object is durable: its bytes
-// stood still before the second began.
-Task<Status> EfactoryClient::read_pure(ConstBytes key, Bytes value, Reads reads, Pure& outcome,
-                                       std::size_t& size) {
-  const Tag tag = layout_.geometry.tag(key);
-  // Both of one table, whatever comes meanwhile.
-  const fabric::RemoteAddress home{layout_.index.address + layout_.geometry.window_offset(tag),
-                                   layout_.index.key};
-  const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
-                                    layout_.index.key};
-  std::optional<Window> window;
-  {  // A flow that waits for a buffer holds no other.
-    const Buffer buffer = co_await buffers_->take(window_bytes);
-    host_.charge(Work::post);
-    co_await host_.settled();
-    const WorkCompletion completion =
-        co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, window_bytes), home);
-    if (completion.status != WorkStatus::success) {
-      co_return broken(completion);
-    }
-    window.emplace(buffer.bytes());
-  }
-  if (window->full() && window->find(tag, layout_.pool_bytes).empty()) {
-    const Buffer buffer = co_await buffers_->take(window_bytes);
-    REMORA_CO_TRY(co_await read(buffer, window_bytes, spill));
-    window.emplace(buffer.bytes());
-  }
+// The same, or none if it may not be READ.
+Place EfactoryClient::trusted(const Window::Candidate& candidate, Reads reads) const {
+  const Place place = newest(candidate, reads);
   const Faults& planted = host_.faults();
-  for (const Window::Candidate& candidate : window->find(tag, layout_.pool_bytes)) {
-    const Place place = newest(candidate, reads);
-    const bool trusted = place.durable || planted.planted(faults::flag_travels) ||
-                         planted.planted(faults::reads_undurable);
-    if (place.offset == 0 || place.deleted || candidate.doubtful || !trusted ||
-        place.size_bytes > buffers_->largest_bytes()) {
-      continue;
-    }
-    const Buffer buffer = co_await buffers_->take(place.size_bytes);
-    host_.charge(Work::post);
-    co_await host_.settled();
-    const WorkCompletion completion = co_await caller_->flows().read(
-        caller_->queue_pair(), buffer.piece(0, place.size_bytes), in_pool(place.offset));
-    if (completion.status != WorkStatus::success) {
-      co_return broken(completion);
-    }
-    const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
-    if (!object || object->kind != Kind::value || !same(object->key, key) ||
-        (!object->durable && !planted.planted(faults::reads_undurable))) {
-      continue;
-    }
-    if (object->expires != 0 && object->expires <= host_.runtime().wall_ms()) {
-      co_return Status(Code::not_found, "there is no such key");
-    }
-    host_.charge_copy(object->value.size());
-    const Result<std::size_t> copied = copy_out(object->value, value);
-    if (!copied.ok()) {
-      co_return copied.status();
-    }
-    size = *copied;
-    outcome = Pure::answered;
-    co_return Status();
-  }
-  co_return Status();
+  const bool is_durable = place.durable || planted.planted(faults::flag_travels) ||
+                          planted.planted(faults::reads_undurable);
+  const bool may_be_read = is_durable && !place.deleted && !candidate.doubtful &&
+                           place.size_bytes <= buffers_->largest_bytes();
+  return may_be_read ? place : Place{};
+}
+
+bool EfactoryClient::answers(const ReadObject& object, ConstBytes key) const {
+  return object.kind == Kind::value && same(object.key, key) &&
+         (object.durable || host_.faults().planted(faults::reads_undurable));
 }
 
 Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes value) {
+  ++asked_gets_;
   GetReply found;
   {
     rpc::CallSlot slot = co_await caller_->slot();

@@ -26,6 +26,7 @@
 #include "kv/buffers.h"
 #include "kv/efactory/messages.h"
 #include "kv/index/window.h"
+#include "kv/log/object.h"
 #include "kv/store.h"
 #include "rpc/caller.h"
 #include "runtime/flows.h"
@@ -70,11 +71,10 @@ class EfactoryClient final : public StoreClient {
     const std::size_t side_;
   };
 
-  enum class Pure : std::uint8_t { answered, ask };
   Task<Result<std::size_t>> ask_and_read(ConstBytes key, Bytes value);
-  Task<Status> read_pure(ConstBytes key, Bytes value, Reads reads, Pure& outcome,
-                         std::size_t& size);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
+  Place trusted(const Window::Candidate& candidate, Reads reads) const;
+  bool answers(const ReadObject& object, ConstBytes key) const;
   Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
   Task<Status> try_put_whole(ConstBytes key, ConstBytes value, PutOptions options);
   Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);

@@ -15,8 +15,11 @@ namespace remora::kv {
 
 class Window {
  public:
-  // Takes 256 bytes that are the reader's own; they are copied.
-  explicit Window(ConstBytes bytes) {
+  // Of nothing that could be asked for yet: copy() comes first.
+  Window() {}  // NOLINT(modernize-use-equals-default): a default one would be cleared in flows
+  explicit Window(ConstBytes bytes) { copy(bytes); }
+  // Takes 256 bytes that are the reader's own.
+  void copy(ConstBytes bytes) {
     REMORA_CHECK(bytes.size() >= window_bytes, "a window has 256 bytes");
     std::memcpy(entries_.data(), bytes.data(), window_bytes);
   }
