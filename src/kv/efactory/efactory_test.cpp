@@ -1,8 +1,6 @@
-#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "kv/efactory/client.h"
 #include "kv/efactory/engine.h"
@@ -361,41 +359,6 @@ TEST_F(EfactoryPagesTest, a_kill_in_a_cleaning_and_a_cut_after_it_lose_nothing) 
     }
   }
   EXPECT_GT(lost, 0) << "the cuts took something";
-}
-
-// The worker's thread checks and flushes what the loop flags.
-class EfactoryWorkerTest : public EfactoryTest, public testing::WithParamInterface<Granularity> {
- protected:
-  EfactoryWorkerTest() {
-    make_region_ = [](std::size_t size) { return std::make_unique<FakeRegion>(size, GetParam()); };
-    worker_ = std::make_unique<Worker>(loop_);
-    start(4 << 20, {.create = true, .expected_keys = 16});
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(media, EfactoryWorkerTest,
-                         testing::Values(Granularity::cache_line, Granularity::page),
-                         [](const testing::TestParamInfo<Granularity>& param) {
-                           return param.param == Granularity::page ? "pages" : "lines";
-                         });
-
-TEST_P(EfactoryWorkerTest, what_it_has_verified_survives_a_cut) {
-  auto& medium = static_cast<FakeRegion&>(*region_);
-  medium.commit_when_asked();
-  const std::string value(4000, 'v');
-  ASSERT_TRUE(put("key", value).ok());
-  for (int i = 0; i < 5000 && server_->busy(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    loop_.block_on(nap(loop_, 10'000));  // an event, at which the loop looks for the worker's end
-  }
-  EXPECT_FALSE(server_->busy());
-  EXPECT_EQ(counter("verified_by_worker"), 1u);
-  client_.reset();
-  server_.reset();
-  pool_.reset();
-  medium.cut();
-  restart();
-  EXPECT_EQ(get("key"), value);
 }
 
 // A value that comes too late: the last byte of it is wrong until the test lets it come.
