@@ -1,8 +1,9 @@
 // ClientRun: one client's part of a workload, on any store and in any world. Each operation in
 // flight is a flow; a client that waits for each operation has one.
 //
-// Latency is from the call until the flow has ended and, in virtual time, the client's core has
-// done what it was charged for. Keys and values are made before the clock starts.
+// Latency is from where the flow's operation before has ended until this one has and, in virtual
+// time, the client's core has done what it was charged for: the clock is looked at once for each,
+// and what the client does in between counts, but for the making of a value.
 //
 //   read               a get
 //   update, insert     a put
@@ -60,6 +61,7 @@ class ClientRun {
     workload::KeyBuffer key_buffer;
     std::vector<std::byte> out;  // a value to be stored
     std::size_t made_bytes = 0;  // of `out` that a value was made in
+    bool has_filled = false;     // for the operation that comes now
     std::vector<std::byte> in;   // a value that was read
     std::vector<std::byte> scanned;
     std::vector<std::size_t> scanned_ends;

@@ -53,8 +53,8 @@ class FakeRegion final : public Region {
       const auto from = static_cast<std::size_t>(range.data() - memory_.data());
       REMORA_CHECK(within(from, range.size(), memory_.size()), "flushed outside of the region");
       flushed_.push_back({from, std::vector<std::byte>(range.size())});
-      racy_copy_words(flushed_.back().bytes,
-                      range);  // another may store there, as beside a real flush
+      // Another thread may store there, as beside a real flush.
+      racy_copy_words(flushed_.back().bytes, range);
     }
   }
   [[nodiscard]] Ticket drain(Site = Site::current()) override {

@@ -11,8 +11,9 @@
 // needs order between two writes therefore waits for the first ticket before it makes the second
 // write, or writes in such a way that recovery needs no order (checksums).
 //
-// Threads: flush, drain and copy may be called by any thread, on ranges that no other thread is
-// changing; a drain covers at least what the calling thread flushed.
+// Threads: flush, drain and copy may be called by any thread; a drain covers at least what the
+// calling thread flushed. A word that another thread stores to meanwhile becomes persistent as it
+// was or as it is then; nobody else copies to the range.
 #pragma once
 
 #include <cstdint>

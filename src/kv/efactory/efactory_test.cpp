@@ -6,7 +6,6 @@
 #include "kv/efactory/engine.h"
 #include "kv/store_testing.h"
 #include "pmem/pmem_testing.h"
-#include "runtime/runtime_testing.h"
 
 namespace remora::kv {
 namespace {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -34,8 +33,7 @@ Descriptor for_writing(const Descriptor& file, std::uint64_t end) {
   if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur < end) {
     return {};
   }
-  const std::string path = "/proc/self/fd/" + std::to_string(file.number());
-  return Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  return open_anew(file.number(), O_RDWR);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <string>
 
 #include "base/check.h"
 #include "fabric/nic/wire/mapped/process_fence.h"
@@ -25,11 +24,9 @@ MappedMessage answer_to(const MappedMessage& asked, MappedKind kind) {
           .target_qp = asked.target_qp};
 }
 
-// The file anew, with no more rights than are given. A mapping of it that can change it keeps the
-// file from being opened by the next owner.
-Descriptor open_again(int descriptor, bool writable) {
-  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  Descriptor file(::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC));
+// A mapping of the file that can change it keeps it from being opened by the next owner.
+Descriptor open_to_map(int descriptor, bool writable) {
+  Descriptor file = open_anew(descriptor, writable ? O_RDWR : O_RDONLY);
   if (file.open() && writable && !FileHandle::mark_mapped(file.number()).ok()) {
     file.close();
   }
@@ -135,7 +132,7 @@ std::optional<MappedMessage> MappedTarget::grant(Peer& peer, const MappedMessage
   if (slot == peer.grants.end() && peer.grants.size() == mapped_limits::grants) {
     return std::nullopt;
   }
-  file = open_again(backing->descriptor, (what->rights & rights_to_change) != 0);
+  file = open_to_map(backing->descriptor, (what->rights & rights_to_change) != 0);
   if (!file.open()) {
     return std::nullopt;
   }

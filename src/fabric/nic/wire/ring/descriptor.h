@@ -1,8 +1,10 @@
 // Descriptor: an open file descriptor with one owner, which closes it.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <string>
 #include <utility>
 
 namespace remora::fabric::nic {
@@ -29,5 +31,12 @@ class Descriptor {
  private:
   int number_ = -1;
 };
+
+// The file of a descriptor opened anew, with no more rights than these: O_RDONLY or O_RDWR. Not
+// open where that is not allowed.
+inline Descriptor open_anew(int descriptor, int rights) {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  return Descriptor(::open(path.c_str(), rights | O_CLOEXEC));
+}
 
 }  // namespace remora::fabric::nic

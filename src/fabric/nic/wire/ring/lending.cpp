@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <string>
 
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "fabric/nic/wire/ring/shared_segment.h"
@@ -56,8 +55,7 @@ void Offers::add(ConstBytes memory, const Backing& backing) {
       !is_sealed_memory(backing.descriptor)) {
     return;
   }
-  const std::string path = "/proc/self/fd/" + std::to_string(backing.descriptor);
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file = open_anew(backing.descriptor, O_RDONLY);
   if (file.open()) {
     offers_.push_back({memory, backing.offset, ++numbers_, 1, std::move(file)});
   }
