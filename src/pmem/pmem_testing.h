@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +17,9 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/check.h"
@@ -36,7 +39,7 @@ inline std::string content_of(const std::string& path) {
 
 // Plain memory and, apart from it, the medium: what a power cut would leave. On page granularity
 // nothing becomes persistent before commit() or wait(). Several threads may flush, drain and wait,
-// as a server and its worker do; a drain covers what all of them have flushed.
+// as a server and its worker do; a drain covers what its own thread has flushed, and nothing else.
 class FakeRegion final : public Region {
  public:
   FakeRegion(std::uint64_t size_bytes, Granularity granularity)
@@ -52,7 +55,7 @@ class FakeRegion final : public Region {
     if (!range.empty() && !stays_in_caches_) {
       const auto from = static_cast<std::size_t>(range.data() - memory_.data());
       REMORA_CHECK(within(from, range.size(), memory_.size()), "flushed outside of the region");
-      flushed_.push_back({from, std::vector<std::byte>(range.size())});
+      flushed_.push_back({std::this_thread::get_id(), from, std::vector<std::byte>(range.size())});
       // Another thread may store there, as beside a real flush.
       racy_copy_words(flushed_.back().bytes, range);
     }
@@ -62,7 +65,7 @@ class FakeRegion final : public Region {
     if (granularity() == Granularity::page) {
       return Ticket{open_};
     }
-    write_back();
+    write_back_own();
     return Ticket{};
   }
   void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override {
@@ -115,16 +118,43 @@ class FakeRegion final : public Region {
 
  private:
   struct Snapshot {
+    std::thread::id by;
     std::size_t from;
     std::vector<std::byte> bytes;
   };
 
-  // With the guard held.
+  // With the guard held, all three.
   void write_back() {
     for (const Snapshot& snapshot : flushed_) {
-      std::memcpy(medium_.data() + snapshot.from, snapshot.bytes.data(), snapshot.bytes.size());
+      copy_to(medium_, 0, snapshot);
     }
     flushed_.clear();
+  }
+  // Of a line that is on the medium, no other thread has anything older to write any more.
+  void write_back_own() {
+    const auto is_own = [own = std::this_thread::get_id()](const Snapshot& snapshot) {
+      return snapshot.by == own;
+    };
+    for (std::size_t i = 0; i < flushed_.size(); ++i) {
+      if (is_own(flushed_[i])) {
+        copy_to(medium_, 0, flushed_[i]);
+        for (Snapshot& before : std::span(flushed_).first(i)) {
+          if (!is_own(before)) {
+            copy_to(before.bytes, before.from, flushed_[i]);
+          }
+        }
+      }
+    }
+    std::erase_if(flushed_, is_own);
+  }
+  // What of it falls into `to`, which begins at `begin` of the region.
+  static void copy_to(std::vector<std::byte>& to, std::size_t begin, const Snapshot& snapshot) {
+    const std::size_t first = std::max(begin, snapshot.from);
+    const std::size_t end = std::min(begin + to.size(), snapshot.from + snapshot.bytes.size());
+    if (first < end) {
+      std::memcpy(to.data() + (first - begin), snapshot.bytes.data() + (first - snapshot.from),
+                  end - first);
+    }
   }
 
   std::vector<std::byte> memory_;
