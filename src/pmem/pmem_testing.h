@@ -19,7 +19,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/check.h"
@@ -55,7 +54,7 @@ class FakeRegion final : public Region {
     if (!range.empty() && !stays_in_caches_) {
       const auto from = static_cast<std::size_t>(range.data() - memory_.data());
       REMORA_CHECK(within(from, range.size(), memory_.size()), "flushed outside of the region");
-      flushed_.push_back({std::this_thread::get_id(), from, std::vector<std::byte>(range.size())});
+      flushed_.push_back({::gettid(), from, std::vector<std::byte>(range.size())});
       // Another thread may store there, as beside a real flush.
       racy_copy_words(flushed_.back().bytes, range);
     }
@@ -118,7 +117,7 @@ class FakeRegion final : public Region {
 
  private:
   struct Snapshot {
-    std::thread::id by;
+    pid_t by;
     std::size_t from;
     std::vector<std::byte> bytes;
   };
@@ -132,9 +131,7 @@ class FakeRegion final : public Region {
   }
   // Of a line that is on the medium, no other thread has anything older to write any more.
   void write_back_own() {
-    const auto is_own = [own = std::this_thread::get_id()](const Snapshot& snapshot) {
-      return snapshot.by == own;
-    };
+    const auto is_own = [own = ::gettid()](const Snapshot& snapshot) { return snapshot.by == own; };
     for (std::size_t i = 0; i < flushed_.size(); ++i) {
       if (is_own(flushed_[i])) {
         copy_to(medium_, 0, flushed_[i]);
