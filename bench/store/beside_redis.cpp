@@ -8,6 +8,7 @@
 
 #include "bench/measure.h"
 #include "bench/resp/contender.h"
+#include "bench/store/bare_put.h"
 #include "bench/store/store.h"
 #include "cli/store_bench/measured.h"
 
@@ -46,9 +47,16 @@ constexpr std::uint64_t records = 10'000;
 // tenth of a second would show how the processors wake up.
 constexpr std::uint64_t persistent_share = 20;
 constexpr std::uint64_t read_multiple = 10;
+constexpr std::uint64_t bare_span_ns = 500'000'000;
+constexpr std::uint64_t bare_puts_at_once = 20'000;  // between two looks at the clock
 
 bool is_read(const Match& match) {
   return std::string_view(match.command) == "get";
+}
+
+// Those that bring a value from memory to memory, and no further.
+bool has_bare_limit(const Match& match) {
+  return !is_read(match) && !match.on_disk && match.fabric == server::LocalFabric::mapped;
 }
 
 std::uint64_t records_of(const Match& match) {
@@ -89,53 +97,114 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
   return report->ops_per_s;
 }
 
+Result<double> run_redis(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
+                         const StoreBenchOptions& options) {
+  const std::string own = options.folder + "/redis";
+  // Each begins with nothing, as ours does: what the one before has kept would be loaded.
+  std::filesystem::remove_all(own);
+  std::filesystem::create_directories(own);
+  Result<std::unique_ptr<Contender>> redis = Contender::redis(match.keeping, own);
+  if (!redis.ok()) {
+    return redis.status();
+  }
+  // A GET finds what a SET has left: as many keys as ours has, but for one in 20,000.
+  if (is_read(match)) {
+    const Result<Round> filled =
+        (*redis)->run("set", 10 * records, connections, 16, value_bytes, records);
+    if (!filled.ok()) {
+      return filled.status();
+    }
+  }
+  const std::uint64_t requests =
+      match.keeping == Keeping::always ? options.redis_operations / 10 : options.redis_operations;
+  const Result<Round> result =
+      (*redis)->run(match.command, requests, connections, 1, value_bytes, records_of(match));
+  if (!result.ok()) {
+    return result.status();
+  }
+  return result->per_second;
+}
+
+// Puts for that long, and tells how many there were in a second.
+double bare_rate(BarePut& bare, std::uint64_t span_ns) {
+  const std::uint64_t before = bare.arrived();
+  const std::uint64_t begin_ns = now_ns();
+  std::uint64_t taken_ns = 0;
+  for (; taken_ns < span_ns; taken_ns = now_ns() - begin_ns) {
+    bare.run(bare_puts_at_once);
+  }
+  return static_cast<double>(bare.arrived() - before) * 1e9 / static_cast<double>(taken_ns);
+}
+
+Result<double> run_bare(std::uint32_t value_bytes, std::uint32_t connections) {
+  const Result<std::unique_ptr<BarePut>> bare =
+      BarePut::start({.value_bytes = value_bytes, .connections = connections});
+  if (!bare.ok()) {
+    return bare.status();
+  }
+  (void)bare_rate(**bare, bare_span_ns / 10);
+  const double rate = bare_rate(**bare, bare_span_ns);
+  if ((*bare)->mismatches() != 0) {
+    return Status(Code::damaged, "the bare loop found other values than it had put");
+  }
+  return rate;
+}
+
+// One sample a round of each.
+struct Rates {
+  std::vector<double> redis = {};
+  std::vector<double> ours = {};
+  std::vector<double> bare = {};  // empty where there is no such limit
+};
+
+Status measure_round(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
+                     const StoreBenchOptions& options, Rates& rates) {
+  const Result<double> redis = run_redis(match, value_bytes, connections, options);
+  if (!redis.ok()) {
+    return redis.status();
+  }
+  rates.redis.push_back(*redis);
+  const Result<double> ours = run_ours(match, value_bytes, connections, options);
+  if (!ours.ok()) {
+    return ours.status();
+  }
+  rates.ours.push_back(*ours);
+  if (has_bare_limit(match)) {
+    const Result<double> bare = run_bare(value_bytes, connections);
+    if (!bare.ok()) {
+      return bare.status();
+    }
+    rates.bare.push_back(*bare);
+  }
+  return {};
+}
+
+void print_bare(const Rates& rates) {
+  const Spread beside_redis = spread_of(ratios(rates.bare, rates.redis));
+  const Spread reached = spread_of(ratios(rates.ours, rates.bare));
+  std::printf(
+      "          limit: a bare loop of two threads %9.0f/s   %6.1fx (%.1f..%.1f) redis"
+      "   remora is %.2f (%.2f..%.2f) of it\n",
+      spread_of(rates.bare).median, beside_redis.median, beside_redis.low, beside_redis.high,
+      reached.median, reached.low, reached.high);
+}
+
 Status compare(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
                const StoreBenchOptions& options) {
-  const std::string own = options.folder + "/redis";
-  std::vector<double> theirs;
-  std::vector<double> ours;
-  std::vector<double> ratios;
+  Rates rates;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
-    {
-      // Each begins with nothing, as ours does: what the one before has kept would be loaded.
-      std::filesystem::remove_all(own);
-      std::filesystem::create_directories(own);
-      Result<std::unique_ptr<Contender>> redis = Contender::redis(match.keeping, own);
-      if (!redis.ok()) {
-        return redis.status();
-      }
-      // A GET finds what a SET has left: as many keys as ours has, but for one in 20,000.
-      if (is_read(match)) {
-        const Result<Round> filled =
-            (*redis)->run("set", 10 * records, connections, 16, value_bytes, records);
-        if (!filled.ok()) {
-          return filled.status();
-        }
-      }
-      const std::uint64_t requests = match.keeping == Keeping::always
-                                         ? options.redis_operations / 10
-                                         : options.redis_operations;
-      const Result<Round> result =
-          (*redis)->run(match.command, requests, connections, 1, value_bytes, records_of(match));
-      if (!result.ok()) {
-        return result.status();
-      }
-      theirs.push_back(result->per_second);
-    }
-    const Result<double> rate = run_ours(match, value_bytes, connections, options);
-    if (!rate.ok()) {
-      return rate.status();
-    }
-    ours.push_back(*rate);
-    ratios.push_back(ours.back() / theirs.back());
+    REMORA_TRY(measure_round(match, value_bytes, connections, options, rates));
   }
-  const Spread ratio = spread_of(ratios);
+  const Spread ratio = spread_of(ratios(rates.ours, rates.redis));
   std::printf(
       "%-28s %5u B %2u connections  redis %8.0f/s   remora %9.0f/s   %6.1fx (%.1f..%.1f)"
       "   target %.0fx: %s\n",
-      match.name, value_bytes, connections, spread_of(theirs).median, spread_of(ours).median,
-      ratio.median, ratio.low, ratio.high, match.target,
+      match.name, value_bytes, connections, spread_of(rates.redis).median,
+      spread_of(rates.ours).median, ratio.median, ratio.low, ratio.high, match.target,
       ratio.median >= match.target ? "met" : "missed");
+  if (!rates.bare.empty()) {
+    print_bare(rates);
+  }
   std::fflush(stdout);
   return {};
 }

@@ -20,7 +20,8 @@ struct StoreBenchOptions {
 };
 
 // GET and SET by native clients over `mapped`, one at a time on 1 and on 8 connections, beside
-// redis-benchmark against redis-server; with values of 100 B and 4 KB, in memory and persistent.
+// redis-benchmark against redis-server; with values of 100 B and 4 KB, in memory and persistent. A
+// SET in memory stands beside the least that a put takes here too (bare_put.h).
 Status measure_beside_redis(const StoreBenchOptions& options);
 // The same by the network: roce beside TCP.
 Status measure_roce_beside_redis(const StoreBenchOptions& options);
