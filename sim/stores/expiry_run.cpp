@@ -47,7 +47,9 @@ StorePlan plan_of(const kv::Engine& engine, const Platform& platform, const Faul
   constexpr std::uint32_t percents[] = {5, 15, 60};
   plan.server.clean_at_percent = percents[random.below(3)];
   plan.server.local_commit_ns = random.below(20'000'000);
-  plan.server.clean_in_parts = plan.server.local_commit_ns % 3 == 1;
+  plan.server.cleaning = plan.server.local_commit_ns % 3 == 1   ? kv::Cleaning::parts
+                         : plan.server.local_commit_ns % 6 == 2 ? kv::Cleaning::cheapest
+                                                                : kv::Cleaning::whole;
   return plan;
 }
 

@@ -123,8 +123,10 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   plan.server.local_commit_ns = random.below(100'000);
   // Now and then as if room were short. What is hard there is that deletions hide what is
   // elsewhere.
-  plan.server.clean_in_parts = plan.server.local_commit_ns % 3 == 1;
-  if (plan.server.clean_in_parts) {
+  plan.server.cleaning = plan.server.local_commit_ns % 3 == 1   ? kv::Cleaning::parts
+                         : plan.server.local_commit_ns % 6 == 2 ? kv::Cleaning::cheapest
+                                                                : kv::Cleaning::whole;
+  if (plan.server.cleaning == kv::Cleaning::parts) {
     plan.put_percent = std::min(plan.put_percent, 50u);
     plan.del_percent = 25;
   }

@@ -122,6 +122,13 @@ class StoreServer {
   virtual const Histogram* durability_latency() const { return nullptr; }
 };
 
+// What of the log is cleaned, where there is room to choose.
+enum class Cleaning : std::uint8_t {
+  cheapest,  // segments of which little lives, as long as there are many; else all
+  whole,     // all, as published
+  parts,     // for tests: parts before all, as where room is short
+};
+
 struct ServerOptions {
   bool create = false;  // a fresh store in the pool; else the one that is there is recovered
   std::uint32_t most_clients = 64;
@@ -130,8 +137,7 @@ struct ServerOptions {
   std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
   bool clean_always = false;  // for who measures cleaning: after one comes the next
-  // For tests: parts of the log are cleaned before all of it, as where room is short.
-  bool clean_in_parts = false;
+  Cleaning cleaning = Cleaning::cheapest;
   // How long a client may be silent before it follows a change that all must know of; then it is
   // disconnected. One that waits for an answer is not silent.
   std::uint64_t client_timeout_ns = 1'000'000'000;

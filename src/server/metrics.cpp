@@ -41,8 +41,9 @@ constexpr Metric engine_metrics[] = {
      true},
     {"log_bytes_in_use", "remora_log_in_use_bytes", "Space of the log in use"},
     {"log_bytes_total", "remora_log_size_bytes", "Space of the log"},
-    {"cleanings", "remora_cleanings", "Cleanings of the log that came to their end", true},
-    {"cleaned_parts", "remora_cleaned_parts", "Cleanings of a part, where room was short", true},
+    {"cleanings", "remora_cleanings", "Cleanings of all of the log that came to their end", true},
+    {"cleaned_parts", "remora_cleaned_parts",
+     "Cleanings of a part of the log that came to their end", true},
     {"moved_versions", "remora_moved_versions", "Versions that cleaning has moved", true},
     {"rounds", "remora_rounds", "Changes of layout that all clients followed", true},
 };

@@ -14,6 +14,8 @@ constexpr std::uint64_t longest_look_ns = 1'000'000;
 constexpr std::uint64_t look_persistent_ns = 1'000;
 // What a reply waits for is asked for by the reply, with others that wait; unless its client left.
 constexpr std::uint64_t ask_after_ns = 5'000'000;
+// So many of the latest puts are taken for those whose values are on their way.
+constexpr std::uint64_t on_their_way = 16;
 // Values that are worth handing over to the worker.
 constexpr std::size_t aside_bytes = 1024;
 // What is made persistent with one drain. On page media that is a write to the disk, which costs
@@ -35,8 +37,9 @@ Task<Status> EfactoryServer::persistent(Ticket ticket) {
 
 // Versions in the order of their requests: what is complete is persisted and flagged, what did not
 // come in time is given up, the rest is looked at later. What the request handler has made durable
-// meanwhile needs nothing, nor does what a durable version has come after: under load, where the
-// verifier falls behind, keys that are put often cost it one version each.
+// meanwhile needs nothing, nor does what a durable version has come after, and where a newer one is
+// complete, that is made durable in its stead: under load, where the verifier falls behind, keys
+// that are put often cost it one version each.
 Task<void> EfactoryServer::verify() {
   Runtime& runtime = background_.runtime();
   std::deque<Awaited>& awaited = catalogue_->awaited();
@@ -69,13 +72,20 @@ Task<void> EfactoryServer::verify() {
                                             ? options_.put_timeout_ns / 100
                                             : options_.put_timeout_ns;
       if (now_ns >= std::max(version.next_look_ns, version.received_ns + first_look_ns)) {
-        if (catalogue_->superseded(*object, background_)) {
+        const std::optional<Object> newer = catalogue_->newer_version(*object, background_);
+        if (newer && newer->durable()) {
           ++superseded_;
           arrived_or_lost(version);
           continue;
         }
         bool complete = false;
-        if (age_ns <= patience_ns && verified_aside(*object)) {
+        if (newer && is_worth_a_look(*newer) &&
+            catalogue_->flush_if_complete(*newer, background_)) {
+          complete = true;
+          ++superseded_;
+          arrived_or_lost(version);
+          version = {newer->offset(), newer->sequence(), version.received_ns};
+        } else if (age_ns <= patience_ns && verified_aside(*object)) {
           complete = co_await flush_aside(*object);
           now_ns = runtime.now_ns();
           if (object->durable() || object->invalid()) {  // by a get's request, meanwhile
@@ -176,6 +186,12 @@ Task<void> EfactoryServer::flag_flushed() {
     }
     co_await background_.settled();
   }
+}
+
+// The values of the latest puts are still on their way, most likely. A worker has time for all.
+bool EfactoryServer::is_worth_a_look(const Object& newer) const {
+  return background_.worker() == nullptr && newer.kind() == Kind::value && !newer.invalid() &&
+         newer.sequence() + on_their_way <= catalogue_->sequence();
 }
 
 bool EfactoryServer::verified_aside(const Object& object) const {

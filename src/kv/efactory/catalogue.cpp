@@ -43,8 +43,13 @@ Result<std::unique_ptr<Catalogue>> Catalogue::create(const Host& host, Pool& poo
   if (!log.ok()) {
     return log.status();
   }
-  catalogue->log_ = std::move(log).value();
+  catalogue->take_log(std::move(log).value());
   return catalogue;
+}
+
+void Catalogue::take_log(std::unique_ptr<Log> log) {
+  log_ = std::move(log);
+  living_.emplace(host_.region().bytes().size(), log_->segment_bytes());
 }
 
 // --- Versions ---
@@ -69,6 +74,11 @@ Object Catalogue::newest(IndexSlot slot) const {
 }
 
 std::optional<Object> Catalogue::before(const Object& object) const {
+  const bool is_last = object.durable() || object.kind() == Kind::tombstone;
+  return is_last ? std::nullopt : linked(object);
+}
+
+std::optional<Object> Catalogue::linked(const Object& object) const {
   const Offset offset = object.previous().offset;
   if (offset == 0 || object.sequence() <= recovered_) {
     return std::nullopt;
@@ -107,12 +117,14 @@ IndexSlot Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const P
 }
 
 void Catalogue::count(const Place& place) {
+  living_->add(place.offset, place.size_bytes);
   live_bytes_ += place.deleted ? 0 : place.size_bytes;
   keys_ += place.deleted ? 0 : 1;
   expiring_ += place.expires ? 1 : 0;
 }
 
 void Catalogue::discount(const Place& place) {
+  living_->take(place.offset, place.size_bytes);
   live_bytes_ -= place.deleted ? 0 : place.size_bytes;
   keys_ -= place.deleted ? 0 : 1;
   expiring_ -= place.expires ? 1 : 0;
@@ -224,7 +236,10 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
   for (std::optional<Object> version = newest(slot); version; version = before(*version)) {
     if (version->kind() == Kind::tombstone) {
       if (planted.planted(faults::get_passes_tombstone)) {
-        continue;
+        version = linked(*version);
+        if (version && version->durable()) {
+          return {*version, {}};
+        }
       }
       break;
     }
@@ -281,18 +296,17 @@ bool Catalogue::flush_if_complete(const Object& object, const Host& by) {
   return true;
 }
 
-bool Catalogue::superseded(const Object& object, const Host& by) const {
+std::optional<Object> Catalogue::newer_version(const Object& object, const Host& by) const {
   const Tag tag = index_->tag(object.key());
   if (find_newest(tag, object.offset())) {
     by.charge(Work::index);
-    return false;
+    return std::nullopt;
   }
   const IndexSlot slot = find(tag, object.key(), by);
-  if (!slot) {
-    return false;
+  if (!slot || newest(slot).sequence() <= object.sequence()) {
+    return std::nullopt;
   }
-  const Object latest = newest(slot);
-  return latest.sequence() > object.sequence() && latest.durable();
+  return newest(slot);
 }
 
 Ticket Catalogue::make_durable(const Object& object, const Host& by) {

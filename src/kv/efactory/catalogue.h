@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "host/host.h"
 #include "kv/common/index_memory.h"
+#include "kv/efactory/living.h"
 #include "kv/index/index.h"
 #include "kv/log/log.h"
 #include "kv/store.h"
@@ -138,9 +139,9 @@ class Catalogue {
   // Looks at a version whose value is awaited: its value is flushed if it is complete. The caller
   // drains, waits, and then calls mark_durable.
   bool flush_if_complete(const Object& object, const Host& by);
-  // Whether the newest version of its key is a later one, and durable: then nobody will ever ask
-  // for this one again.
-  bool superseded(const Object& object, const Host& by) const;
+  // The newest version of its key, if that is a later one. Once that is durable, nobody will ever
+  // ask for this one again.
+  std::optional<Object> newer_version(const Object& object, const Host& by) const;
   void mark_durable(const Object& object, const Host& by, const KnownEntry& entry = {});
   // Gives up a version whose value did not come in time, for good once the caller has drained,
   // waited and called marks_settled.
@@ -193,15 +194,14 @@ class Catalogue {
   Result<Ticket> move(const Object& object);
   // Copies a version whose fate is to hide others, as a tombstone.
   Result<Ticket> move_hiding(const Object& object);
+  // Whatever led to a version that was given up leads to the one before it.
+  void bypass(const Object& object, Tag tag);
   // The entries of the index from `from` on lead to the next data pool alone; those that lead
   // nowhere go. Returns where to go on, 0 at the end.
   Tag flip(Tag from, std::uint64_t most_entries);
   // The same after a cleaning that was given up: entries lead where they led, by the place that is
   // the current pool's.
   Tag unflip(Tag from, std::uint64_t most_entries);
-  // The same for a part of the log that goes: entries that lead there, to versions that were given
-  // up, lead to what was before those.
-  Tag lead_away(Tag from, std::uint64_t most_entries, const std::vector<Segment>& gone);
   // A version that stays forgets links to those that go.
   void unlink_old(const Object& object, const std::vector<Segment>& old);
 
@@ -216,6 +216,8 @@ class Catalogue {
   std::uint64_t sequence() const { return sequence_; }
   // What the newest versions take, where they are values.
   std::uint64_t live_bytes() const { return live_bytes_; }
+  // What of that lies in the segment, about, and the deletions there that the index leads to.
+  std::uint64_t living_bytes(const Segment& segment) const { return living_->within(segment); }
 
   // Memory for a larger index; end_growth gives the one before back to the caller, who keeps it
   // until no client READs it.
@@ -226,6 +228,7 @@ class Catalogue {
  private:
   Catalogue(const Host& host, Pool& pool, const ServerOptions& options);
   void make_index(std::uint64_t keys);
+  void take_log(std::unique_ptr<Log> log);
   void take_recovered(const Object& object, Tag tag);
   bool acceptable(const Object& object) const;
   Status settle_newest();
@@ -251,14 +254,25 @@ class Catalogue {
   template <typename Known>
   std::optional<Object> shown_of(const Object& newest, const Known& known) const;
   Object newest(IndexSlot slot) const;
-  // The version before; none at the end of the list.
+  // The version before one that may never come; none at the end of the list. Nobody asks what was
+  // before a version that is durable, or a tombstone, and it may be gone: there the list ends.
   std::optional<Object> before(const Object& object) const;
+  // Whatever its link leads to.
+  std::optional<Object> linked(const Object& object) const;
   bool complete(const Object& object, const Host& by) const;
   // Complete, as far as the cleaner is concerned.
   bool is_whole(const Object& object) const {
     return object.kind() == Kind::tombstone || object.durable() || complete(object, background_);
   }
   bool is_given_up(const Object& version, const Host& by) const;
+  // Whether whoever looks for the newest version that counts ends here, and never follows its link.
+  // One that was given up may be complete by now, and is passed all the same.
+  bool ends_list(const Object& version) const {
+    return version.durable() || version.kind() == Kind::tombstone ||
+           (!is_given_up(version, background_) && complete(version, background_));
+  }
+  // Whether the index alone tells that it is stale: other versions are far from the caches.
+  bool is_surely_stale(const Object& object, Tag tag) const;
   // Makes a complete version persistent, and marks it if it is at once; else it is `flushed`.
   Ticket make_durable(const Object& object, const Host& by);
   // The same for a version that is flushed.
@@ -278,11 +292,16 @@ class Catalogue {
   // The newest version in the next data pool that counts, of a key whose newer ones never came.
   std::optional<Object> survivor(IndexSlot slot, const std::vector<Segment>& next) const;
   std::size_t next_mark() const { return 1 - mark_; }
+  // Which place leads to a copy: where all goes, gets find their way by either meanwhile.
+  std::size_t copies_mark() const { return goes_ == Goes::whole ? next_mark() : mark_; }
+  // The version of the list from `from` on that comes right before this one, if anybody gets there.
+  std::optional<Object> newer_than(const Object& object, Object from) const;
 
   const Host host_;
   const Host background_;
   Pool& pool_;
   std::unique_ptr<Log> log_;
+  std::optional<Living> living_;
   Table table_;
   Table next_table_;
   std::unique_ptr<Index> index_;

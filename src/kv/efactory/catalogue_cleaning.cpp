@@ -31,8 +31,8 @@ void Catalogue::collect(const Segment& segment, std::vector<Offset>& offsets,
   });
 }
 
-// The entry of a key, and then the header of the version that this leads to: neither is in the
-// caches, and the second is known when the first is there.
+// The entry of a key, and then, if it is needed, the header of the version that this leads to:
+// neither is in the caches, and the second is known when the first is there.
 void Catalogue::look_ahead(const std::vector<Tag>& tags, std::size_t at) const {
   constexpr std::size_t near = 8;
   constexpr std::size_t far = 16;
@@ -41,10 +41,27 @@ void Catalogue::look_ahead(const std::vector<Tag>& tags, std::size_t at) const {
   }
   if (at >= near) {
     (void)index_->find(tags[at - near], [&](const IndexSlot& slot) {
-      log_->expect_key(slot.place(newest_of(slot)).offset);
+      const Place place = slot.place(newest_of(slot));
+      if (!place.durable) {
+        log_->expect_key(place.offset);
+      }
       return true;
     });
   }
+}
+
+// If its key is led to, then to a durable version that is not this one, and if not, then nobody
+// asks for it. Whose entries these are need not be known.
+bool Catalogue::is_surely_stale(const Object& object, Tag tag) const {
+  if (object.kind() != Kind::value || object.expires() != 0 || object.invalid()) {
+    return false;
+  }
+  const IndexSlot doubt = index_->find(tag, [&](const IndexSlot& slot) {
+    const Place place = slot.place(newest_of(slot));
+    return place.offset == object.offset() ||
+           !(place.durable || background_.faults().planted(faults::clean_drops_newest));
+  });
+  return !doubt;
 }
 
 Catalogue::Fate Catalogue::judge(const Object& object, Tag tag) {
@@ -53,6 +70,10 @@ Catalogue::Fate Catalogue::judge(const Object& object, Tag tag) {
     const bool is_settled =
         std::ranges::find(pending_marks_, object.offset()) == pending_marks_.end();
     return is_settled ? Fate::stale : Fate::undecided;
+  }
+  if (is_surely_stale(object, tag)) {
+    background_.charge(Work::index);
+    return Fate::stale;
   }
   const bool hides = object.kind() == Kind::tombstone || object.expires() != 0;
   const Fate if_not_led_to = goes_ == Goes::part && hides && is_whole(object) &&
@@ -143,7 +164,10 @@ Result<Ticket> Catalogue::move(const Object& object) {
   REMORA_CHECK(slot, "a version that lives on is led to");
   Object after = newest(slot);
   if (after.offset() == object.offset()) {
-    index_->set_place(slot, next_mark(), encode(place_of(copy, false)));
+    const Place place = place_of(copy, false);
+    discount(slot.place(newest_of(slot)));
+    count(place);
+    index_->set_place(slot, copies_mark(), encode(place));
   } else {
     for (std::optional<Object> older = before(after); older->offset() != object.offset();
          older = before(after)) {
@@ -179,21 +203,51 @@ Result<Ticket> Catalogue::move_hiding(const Object& object) {
   if (!slot) {
     return ticket;
   }
-  std::optional<Object> after = newest(slot);
-  if (after->offset() == object.offset()) {
+  const Object first = newest(slot);
+  if (first.offset() == object.offset()) {
     const Place place = place_of(copy, true);
     discount(slot.place(newest_of(slot)));
     count(place);
-    index_->set_place(slot, next_mark(), encode(place));
-    return ticket;
-  }
-  for (; after; after = before(*after)) {
-    if (after->previous().offset == object.offset() && after->sequence() > object.sequence()) {
-      log_->set_previous(*after, {copy.offset(), true});
-      break;
-    }
+    index_->set_place(slot, copies_mark(), encode(place));
+  } else if (const std::optional<Object> after = newer_than(object, first)) {
+    log_->set_previous(*after, {copy.offset(), true});
   }
   return ticket;
+}
+
+std::optional<Object> Catalogue::newer_than(const Object& object, Object from) const {
+  while (!ends_list(from)) {
+    const std::optional<Object> older = before(from);
+    if (!older || older->offset() == object.offset()) {
+      return older ? std::optional(from) : std::nullopt;
+    }
+    from = *older;
+  }
+  return std::nullopt;
+}
+
+void Catalogue::bypass(const Object& object, Tag tag) {
+  const IndexSlot slot = find(tag, object.key(), background_);
+  if (!slot) {
+    return;
+  }
+  const bool cuts_chain = background_.faults().planted(faults::clean_cuts_chain);
+  const Object first = newest(slot);
+  if (first.offset() != object.offset()) {
+    if (const std::optional<Object> after = newer_than(object, first)) {
+      log_->set_previous(*after, cuts_chain ? Link{} : object.previous());
+    }
+    return;
+  }
+  const std::optional<Object> older = cuts_chain ? std::nullopt : before(object);
+  if (!older) {
+    release(slot);
+    return;
+  }
+  const Place place = place_of(*older, older->durable() || older->kind() == Kind::tombstone);
+  discount(slot.place(newest_of(slot)));
+  count(place);
+  index_->set_place(slot, newest_of(slot), encode(place));
 }
 
 std::optional<Object> Catalogue::survivor(IndexSlot slot, const std::vector<Segment>& next) const {
@@ -250,40 +304,16 @@ Tag Catalogue::unflip(Tag from, std::uint64_t most_entries) {
   });
 }
 
-Tag Catalogue::lead_away(Tag from, std::uint64_t most_entries, const std::vector<Segment>& gone) {
-  std::vector<IndexSlot> lost;
-  const Tag go_on = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
-    const Object first = newest(slot);
-    if (!lies_in(first.offset(), gone)) {
-      return;
-    }
-    const std::optional<Object> version = staying(first, gone);
-    if (!version) {
-      lost.push_back(slot);
-      return;
-    }
-    const Place place = place_of(*version, version->durable() || version->kind() != Kind::value);
-    discount(slot.place(newest_of(slot)));
-    count(place);
-    index_->set_place(slot, newest_of(slot), encode(place));
-  });
-  for (const IndexSlot slot : lost) {
-    release(slot);
-  }
-  return go_on;
-}
-
 std::optional<Object> Catalogue::staying(std::optional<Object> version,
                                          const std::vector<Segment>& gone) const {
   while (version && lies_in(version->offset(), gone)) {
-    version =
-        version->kind() == Kind::tombstone || expired(*version) ? std::nullopt : before(*version);
+    version = ends_list(*version) ? std::nullopt : before(*version);
   }
   return version;
 }
 
 void Catalogue::unlink_old(const Object& object, const std::vector<Segment>& old) {
-  if (object.sequence() <= recovered_) {
+  if (object.durable() || object.kind() == Kind::tombstone || object.sequence() <= recovered_) {
     return;  // nobody follows its link
   }
   const Link link = object.previous();

@@ -1,5 +1,5 @@
 // Cleaning of the log and growth of the index; the rounds that tell clients of both are in
-// rounds.cpp, and what is cleaned where there is little room in cleaning_part.cpp.
+// rounds.cpp, and the cleaning of a part in cleaning_part.cpp.
 #include <algorithm>
 
 #include "kv/efactory/faults.h"
@@ -25,6 +25,16 @@ constexpr std::uint64_t clean_again_ns = 1'000'000;
 constexpr std::uint64_t look_room_ns = 50'000;
 // What puts may take of their room before anything was scanned.
 constexpr double first_share = 1.0 / 16;
+// A segment of which more than this lives is not worth its copies.
+constexpr std::uint64_t most_living_percent = 93;
+
+std::uint64_t used_bytes_of(const std::vector<Segment>& segments) {
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : segments) {
+    bytes += segment.used_bytes;
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -57,25 +67,23 @@ void EfactoryServer::took(std::uint64_t size_bytes) {
 // until the end of the cleaning. So each waits a little instead. A large one may take more than its
 // share, or it would never find enough among small ones; the next wait until that is made good.
 bool EfactoryServer::in_pace() const {
-  if (!compressing_) {
+  if (pace_.to_scan_bytes == 0) {
     return true;
   }
-  const double scanned = static_cast<double>(pace_.scanned_bytes) /
-                         static_cast<double>(std::max<std::uint64_t>(pace_.to_scan_bytes, 1));
+  const double scanned =
+      static_cast<double>(pace_.scanned_bytes) / static_cast<double>(pace_.to_scan_bytes);
   return static_cast<double>(pace_.taken_bytes) <
          static_cast<double>(pace_.room_bytes) * (first_share + scanned);
 }
 
-void EfactoryServer::set_pace(const std::vector<Segment>& segments) {
+void EfactoryServer::set_pace(std::uint64_t to_scan_bytes) {
   const LogUsage usage = catalogue_->log().usage();
   const std::uint64_t left_bytes =
       usage.total_bytes - std::min(usage.total_bytes, usage.segment_bytes + needed_for_copies());
-  pace_ = {};
-  // What is put takes room in the log, and for its copy as long as there is none.
-  pace_.room_bytes = left_bytes - std::min(left_bytes / 2, catalogue_->live_bytes());
-  for (const Segment& segment : segments) {
-    pace_.to_scan_bytes += segment.used_bytes;
-  }
+  // What is put while the log is compressed takes room for its copy too, as long as there is none.
+  const std::uint64_t twice_bytes =
+      compressing_ ? std::min(left_bytes / 2, catalogue_->live_bytes()) : 0;
+  pace_ = {.room_bytes = left_bytes - twice_bytes, .to_scan_bytes = to_scan_bytes};
 }
 
 Task<Status> EfactoryServer::room() {
@@ -93,28 +101,37 @@ Task<Status> EfactoryServer::room() {
 
 // --- Cleaning and growth ---
 
+bool EfactoryServer::is_told_to_clean() const {
+  const bool always = options_.clean_always && catalogue_->log().usage().appended_bytes != 0;
+  return always || (background_.faults().planted(faults::cleans_for_ever) && cleaned_ != 0);
+}
+
 bool EfactoryServer::wants_cleaning() const {
+  if (is_told_to_clean()) {
+    return true;
+  }
   const LogUsage usage = catalogue_->log().usage();
-  if (options_.clean_always && usage.appended_bytes != 0) {
-    return true;
-  }
-  if (background_.faults().planted(faults::cleans_for_ever) && cleaned_ != 0) {
-    return true;
-  }
   // What cleaning left is not worth cleaning again until as much has come on top, or has died.
   const std::uint64_t left =
       usage.total_bytes - std::min(usage.total_bytes, usage.segment_bytes + usage.reserve_bytes);
   const std::uint64_t step =
       std::max(catalogue_->log().segment_bytes(), std::min(used_after_clean_ / 8, left / 2));
-  const bool is_worthwhile = usage.appended_bytes > used_after_clean_ + step ||
+  // A cleaning of cheap segments has left much that a put which finds no room is worth.
+  const std::uint64_t left_over =
+      full_ && cheap_last_ ? catalogue_->live_bytes() : used_after_clean_;
+  const bool is_worthwhile = usage.appended_bytes > left_over + step ||
                              catalogue_->live_bytes() + step < live_after_clean_;
+  return is_worthwhile && (must_clean() || looks_for_cheap());
+}
+
+bool EfactoryServer::must_clean() const {
+  const LogUsage usage = catalogue_->log().usage();
   // Somewhat before puts have to wait for it.
   const bool is_tight = usage.segment_bytes + catalogue_->live_bytes() +
                             2 * spare_segments * catalogue_->log().segment_bytes() >
                         usage.total_bytes;
-  return is_worthwhile &&
-         (full_ || is_tight ||
-          usage.segment_bytes * 100 > usage.total_bytes * options_.clean_at_percent);
+  return full_ || is_tight || is_told_to_clean() ||
+         usage.segment_bytes * 100 > usage.total_bytes * options_.clean_at_percent;
 }
 
 Task<void> EfactoryServer::tidy() {
@@ -124,30 +141,57 @@ Task<void> EfactoryServer::tidy() {
       co_await grow();
       growing_ = false;
     } else if (wants_cleaning()) {
-      cleaning_ = true;
-      const bool all = has_room_for_all() && !part_first_;
-      Task<Status> work = all ? clean() : clean_part();
-      const Status status = co_await std::move(work);
-      part_first_ = all ? status.code() == Code::no_space || options_.clean_in_parts
-                        : status.ok() && options_.clean_in_parts;
-      // What a cleaning could not do is still worth doing, if it can be done.
-      const bool is_done =
-          all ? status.ok() : status.code() == Code::no_space || options_.clean_in_parts;
-      live_after_clean_ = catalogue_->live_bytes();
-      used_after_clean_ = is_done ? catalogue_->log().usage().appended_bytes : live_after_clean_;
-      full_ = false;
-      copying_ = false;
-      cleaning_ = false;
-      ++ended_;
-      if (!status.ok()) {
-        if (!background_.region().failure().ok()) {
-          co_return;
-        }
-        co_await background_.runtime().sleep_for(clean_again_ns);
+      co_await clean_something();
+      if (!background_.region().failure().ok()) {
+        co_return;
       }
     } else {
       co_await to_tidy_.emplace(background_.runtime());
     }
+  }
+}
+
+Task<void> EfactoryServer::clean_something() {
+  std::vector<Worth> worth = cheap_segments();
+  const bool cheap = !worth.empty();
+  if (!cheap && !must_clean()) {
+    co_return;
+  }
+  cleaning_ = true;
+  const bool all = !cheap && has_room_for_all() && !part_first_;
+  const bool in_parts = options_.cleaning == Cleaning::parts;
+  if (!cheap && !all) {
+    worth = closed_segments(most_living_percent);
+  }
+  // Cheap ones need no room for copies of all that lives, but for theirs.
+  copying_ = cheap;
+  to_copy_bytes_ = 0;
+  std::uint64_t to_scan_bytes = 0;
+  for (const Worth& one : worth) {
+    to_copy_bytes_ += one.living_bytes;
+    to_scan_bytes += one.segment.used_bytes;
+  }
+  if (cheap) {
+    set_pace(to_scan_bytes);
+  }
+  Task<Status> work = all ? clean() : clean_part(std::move(worth));
+  const Status status = co_await std::move(work);
+  part_first_ = all ? status.code() == Code::no_space || in_parts : status.ok() && in_parts;
+  // What is cheap and cannot be cleaned, as what is undecided, ends with a cleaning of all.
+  all_next_ = !all && (all_next_ || (cheap && !status.ok()));
+  cheap_last_ = cheap;
+  look_again_bytes_ = 0;
+  // What a cleaning could not do is still worth doing, if it can be done.
+  const bool is_done = all || cheap ? status.ok() : status.code() == Code::no_space || in_parts;
+  live_after_clean_ = catalogue_->live_bytes();
+  used_after_clean_ = is_done ? catalogue_->log().usage().appended_bytes : live_after_clean_;
+  full_ = false;
+  pace_ = {};
+  copying_ = false;
+  cleaning_ = false;
+  ++ended_;
+  if (!status.ok() && background_.region().failure().ok()) {
+    co_await background_.runtime().sleep_for(clean_again_ns);
   }
 }
 
@@ -162,7 +206,7 @@ Task<Status> EfactoryServer::clean() {
   catalogue_->begin_cleaning(Catalogue::Goes::whole);
   std::vector<Segment> old;
   log.list(DataPool::current, old);
-  set_pace(old);
+  set_pace(used_bytes_of(old));
   std::vector<Offset> undecided;
   Status status = co_await move_all(old, undecided);
   if (!status.ok()) {
@@ -175,6 +219,7 @@ Task<Status> EfactoryServer::clean() {
   // nobody writes to the old one any more: its versions are complete now, or never.
   catalogue_->append_to(DataPool::next);
   compressing_ = false;
+  pace_ = {};
   co_await round(reads_while_cleaning());
   log.list(DataPool::current, old);
   std::vector<Offset> offsets;
@@ -259,6 +304,7 @@ Task<Status> EfactoryServer::free_old() {
 Task<void> EfactoryServer::give_up() {
   co_await round(Reads::asked);
   compressing_ = false;
+  pace_ = {};
   co_await keep_both_pools();
   co_await round(Reads::by_mark);
 }

@@ -27,7 +27,7 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
   if (!log.ok()) {
     return log.status();
   }
-  catalogue->log_ = std::move(log).value();
+  catalogue->take_log(std::move(log).value());
   std::array<Tag, windows_ahead> tags;
   for (std::size_t i = 0; i < found.size() + windows_ahead; ++i) {
     Tag& tag = tags[i % windows_ahead];

@@ -5,10 +5,11 @@
 // nothing which it began under an earlier one is under way; one that is silent for too long is
 // disconnected, and its queue pair awaited until it is quiet. Who waits for an answer of this
 // server is not silent: a client in the middle of an operation that waits for the disk cannot
-// arrive before the disk has answered, and is none the worse for it. Cleaning begins with a round
-// that tells clients in which place of an index entry to look first, and ends with one that ends
-// that; growth of the index begins with one that stops pure READs, and ends with one that allows
-// them again. Only after the last round is old space used again.
+// arrive before the disk has answered, and is none the worse for it. Cleaning of all of the log
+// begins with a round that tells clients in which place of an index entry to look first, and ends
+// with one that ends that, as does the cleaning of a part; growth of the index begins with one that
+// stops pure READs, and ends with one that allows them again. Only after the last round is old
+// space used again.
 #pragma once
 
 #include <cstdint>
@@ -89,6 +90,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<void> flag_flushed();
   Task<void> tidy();
   Task<void> forget_expired();
+  Task<void> clean_something();
   Task<Status> clean();
   // The marks of versions that were given up are persistent.
   Task<Status> settle_marks();
@@ -106,18 +108,22 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // Whether it is the requests' turn, after this version of that fate.
   bool turn_is_over(Catalogue::Fate fate, const Object& object);
   Task<void> settle_old(const std::vector<Segment>& old);
-  // Cleaning where room is short (cleaning_part.cpp).
+  // Cleaning of a part (cleaning_part.cpp).
+  bool has_room_for_all() const;
+  // Whether it is time to look for segments that are cheap to clean; those, if they are enough.
+  bool may_be_cheap() const;
+  bool looks_for_cheap() const;
   struct Worth {
     Segment segment;
-    std::uint64_t living_bytes = 0;
+    std::uint64_t living_bytes = 0;  // about
   };
-  bool has_room_for_all() const;
-  Task<Status> clean_part();
-  // Whether something is undecided that may be worth it later.
-  Task<bool> find_worth(std::vector<Worth>& worth);
-  enum class Moved : std::uint8_t { all, undecided, no_room };
+  std::vector<Worth> cheap_segments();
+  // To which no versions are appended, and of which no more lives than that, in percent; those that
+  // hold least first.
+  std::vector<Worth> closed_segments(std::uint64_t most_living) const;
+  Task<Status> clean_part(std::vector<Worth> worth);
+  enum class Moved : std::uint8_t { all, undecided, damaged, no_room };
   Task<Moved> move_living(const Segment& segment);
-  Task<void> unlink(const std::vector<Segment>& gone);
   Task<void> grow();
   Task<void> round(Reads reads);
   void tell_layout();
@@ -128,6 +134,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<Status> persistent(Ticket ticket);
   Status share_index(const rpc::Session& session, Peer& peer);
   bool wants_cleaning() const;
+  // Whether it may not wait, if it is worth it.
+  bool must_clean() const;
+  bool is_told_to_clean() const;
   std::uint64_t needed_for_copies() const;
   // A value is not on its way any more: it is durable, or nobody waits for it.
   void arrived_or_lost(const Awaited& version);
@@ -135,7 +144,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   void took(std::uint64_t size_bytes);
   // Whether a client may put something now, if there is room.
   bool in_pace() const;
-  void set_pace(const std::vector<Segment>& segments);
+  void set_pace(std::uint64_t to_scan_bytes);
   void wake_verifier();
   void wake_flagger();
   void wake_background();
@@ -148,6 +157,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     void operator()();
   };
   bool verified_aside(const Object& object) const;
+  // Whether the newest version of a key may be complete, so that those before it need no look.
+  bool is_worth_a_look(const Object& newer) const;
   Task<bool> flush_aside(Object object);
   void wake_tidy();
   // For the local store.
@@ -168,11 +179,14 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
   bool cleaning_ = false;
-  bool copying_ = false;                       // and what is to be copied is known
-  bool growing_ = false;                       // the index
-  bool full_ = false;                          // a put found no space
-  bool part_first_ = options_.clean_in_parts;  // the last cleaning found too little room
-  std::uint64_t cleaned_ = 0;                  // cleanings that came to their end
+  bool copying_ = false;                                    // and what is to be copied is known
+  bool growing_ = false;                                    // the index
+  bool full_ = false;                                       // a put found no space
+  bool part_first_ = options_.cleaning == Cleaning::parts;  // the last found too little room
+  bool all_next_ = false;               // a part would cost more, or cannot be cleaned
+  bool cheap_last_ = false;             // the last cleaning was of cheap segments
+  std::uint64_t look_again_bytes_ = 0;  // of segments, for cheap ones
+  std::uint64_t cleaned_ = 0;           // cleanings that came to their end
   std::uint64_t cleaned_parts_ = 0;
   std::uint64_t ended_ = 0;  // cleanings that came to an end
   std::uint64_t steps_ = 0;  // of the cleaner since requests had their turn
@@ -198,7 +212,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     std::uint64_t to_scan_bytes = 0;
     std::uint64_t scanned_bytes = 0;
   };
-  Pace pace_;                        // while the log is compressed
+  Pace pace_;                        // while the log is scanned
   std::uint64_t live_at_begin_ = 0;  // of the last cleaning, in bytes
   std::uint64_t to_copy_bytes_ = 0;  // while cleaning: no more than this is left to be copied
   Ticket last_move_;

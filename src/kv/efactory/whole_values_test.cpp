@@ -120,7 +120,7 @@ TEST_F(WholeValues, the_longest_whole_put_fits_its_request) {
 }
 
 TEST_F(WholeValues, whole_puts_wait_while_the_log_is_cleaned) {
-  start(1 << 20, {.create = true, .expected_keys = 16});
+  start(1 << 20, {.create = true, .expected_keys = 16, .cleaning = Cleaning::whole});
   client_ = connected({.whole_value_bytes = 4096});
   for (int i = 0; i < 3000; ++i) {
     const Status status = put("key-" + std::to_string(i % 20), std::string(2000, 'v'));
@@ -200,19 +200,21 @@ TEST_P(LastingPuts, fail_when_the_medium_has_failed) {
 }
 
 TEST_P(LastingPuts, go_on_while_the_log_is_cleaned) {
-  start(1 << 20, {.create = true, .expected_keys = 16});
-  region().commit_when_asked();
-  client_ = connected({.whole_value_bytes = 4096});
-  for (int i = 0; i < 3000; ++i) {
-    const std::string value = std::to_string(i) + std::string(2000, 'v');
-    const Status status = put("key-" + std::to_string(i % 20), value, persistent);
-    ASSERT_TRUE(status.ok()) << i << ": " << status.message();
-  }
-  EXPECT_GT(counter("cleanings"), 2u);
-  EXPECT_EQ(counter("verified_versions"), 0u);
-  cut_and_restart();
-  for (int i = 2980; i < 3000; ++i) {
-    EXPECT_EQ(get("key-" + std::to_string(i % 20)), std::to_string(i) + std::string(2000, 'v'));
+  for (const Cleaning cleaning : {Cleaning::whole, Cleaning::cheapest}) {
+    start(1 << 20, {.create = true, .expected_keys = 16, .cleaning = cleaning});
+    region().commit_when_asked();
+    client_ = connected({.whole_value_bytes = 4096});
+    for (int i = 0; i < 3000; ++i) {
+      const std::string value = std::to_string(i) + std::string(2000, 'v');
+      const Status status = put("key-" + std::to_string(i % 20), value, persistent);
+      ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+    }
+    EXPECT_GT(counter(cleaning == Cleaning::whole ? "cleanings" : "cleaned_parts"), 2u);
+    EXPECT_EQ(counter("verified_versions"), 0u);
+    cut_and_restart();
+    for (int i = 2980; i < 3000; ++i) {
+      EXPECT_EQ(get("key-" + std::to_string(i % 20)), std::to_string(i) + std::string(2000, 'v'));
+    }
   }
 }
 

@@ -1,0 +1,44 @@
+// Living: how much lives in which part of the pool, for who chooses what to clean. Every put adds
+// one version and takes another, so nothing is searched for: parts have one size, and what shares a
+// part with a neighbouring segment counts for both. What nothing leads to does not count, though it
+// may have to be kept: deletions from before the last recovery.
+//
+// One thread. Allocates when it is made.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "kv/log/log.h"
+
+namespace remora::kv::efactory {
+
+class Living {
+ public:
+  Living(std::uint64_t pool_bytes, std::uint64_t segment_bytes)
+      : shift_(static_cast<unsigned>(std::bit_width(segment_bytes / parts_of_segment)) - 1),
+        parts_((pool_bytes >> shift_) + 1) {}
+
+  // Something that begins there lives, or does not any more.
+  void add(Offset offset, std::uint64_t size_bytes) { parts_[offset >> shift_] += size_bytes; }
+  void take(Offset offset, std::uint64_t size_bytes) { parts_[offset >> shift_] -= size_bytes; }
+
+  std::uint64_t within(const Segment& segment) const {
+    std::uint64_t bytes = 0;
+    const std::uint64_t last = (segment.offset + segment.capacity_bytes - 1) >> shift_;
+    for (std::uint64_t part = segment.offset >> shift_; part <= last; ++part) {
+      bytes += parts_[part];
+    }
+    return bytes;
+  }
+
+ private:
+  static constexpr std::uint64_t parts_of_segment = 64;
+
+  unsigned shift_;
+  std::vector<std::uint64_t> parts_;
+};
+
+}  // namespace remora::kv::efactory
