@@ -88,7 +88,8 @@ void serve(const server::StoreHostOptions& options, Told& told) {
   told.ready = true;
   while (!told.end) {
     (void)loop.run_for(tell_ns);
-    told.cleanings = counter((*host)->store(), "cleanings");
+    told.cleanings =
+        counter((*host)->store(), "cleanings") + counter((*host)->store(), "cleaned_parts");
     told.private_bytes = private_bytes();
   }
 }

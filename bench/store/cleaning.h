@@ -31,7 +31,7 @@ struct CleaningReport {
     std::uint64_t put_p99_ns = 0;
     std::uint64_t get_p50_ns = 0;
     std::uint64_t get_p99_ns = 0;
-    std::uint64_t cleanings = 0;  // from the start
+    std::uint64_t cleanings = 0;  // from the start, of all of the log or of a part
     std::uint64_t server_private_bytes = 0;
     std::uint64_t client_private_bytes = 0;
   };
