@@ -22,23 +22,33 @@ class Living {
         parts_((pool_bytes >> shift_) + 1) {}
 
   // Something that begins there lives, or does not any more.
-  void add(Offset offset, std::uint64_t size_bytes) { parts_[offset >> shift_] += size_bytes; }
-  void take(Offset offset, std::uint64_t size_bytes) { parts_[offset >> shift_] -= size_bytes; }
+  void add(Offset offset, std::uint64_t size_bytes) {
+    parts_[offset >> shift_] += units(size_bytes);
+  }
+  void take(Offset offset, std::uint64_t size_bytes) {
+    parts_[offset >> shift_] -= units(size_bytes);
+  }
 
   std::uint64_t within(const Segment& segment) const {
-    std::uint64_t bytes = 0;
+    std::uint64_t sum = 0;
     const std::uint64_t last = (segment.offset + segment.capacity_bytes - 1) >> shift_;
     for (std::uint64_t part = segment.offset >> shift_; part <= last; ++part) {
-      bytes += parts_[part];
+      sum += parts_[part];
     }
-    return bytes;
+    return sum * unit_bytes;
   }
 
  private:
-  static constexpr std::uint64_t parts_of_segment = 64;
+  static constexpr std::uint64_t parts_of_segment = 32;
+  // Objects have whole ones. With these, and few parts, a table stays in the nearest cache.
+  static constexpr std::uint64_t unit_bytes = object_format::alignment_bytes;
+
+  static std::uint32_t units(std::uint64_t bytes) {
+    return static_cast<std::uint32_t>(bytes / unit_bytes);
+  }
 
   unsigned shift_;
-  std::vector<std::uint64_t> parts_;
+  std::vector<std::uint32_t> parts_;
 };
 
 }  // namespace remora::kv::efactory

@@ -15,13 +15,13 @@ Segment segment_at(Offset offset) {
 TEST(LivingTest, knows_what_lives_in_a_segment) {
   Living living(pool_bytes, segment_bytes);
   EXPECT_EQ(living.within(segment_at(0)), 0u);
-  living.add(64, 100);
-  living.add(segment_bytes - 64, 1000);
-  living.add(segment_bytes, 5000);
-  EXPECT_EQ(living.within(segment_at(0)), 1100u);
-  EXPECT_EQ(living.within(segment_at(segment_bytes)), 5000u);
-  living.take(64, 100);
-  EXPECT_EQ(living.within(segment_at(0)), 1000u);
+  living.add(64, 128);
+  living.add(segment_bytes - 64, 1024);
+  living.add(segment_bytes, 4096);
+  EXPECT_EQ(living.within(segment_at(0)), 1152u);
+  EXPECT_EQ(living.within(segment_at(segment_bytes)), 4096u);
+  living.take(64, 128);
+  EXPECT_EQ(living.within(segment_at(0)), 1024u);
 }
 
 TEST(LivingTest, reaches_to_the_end_of_the_pool) {
