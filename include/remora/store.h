@@ -26,9 +26,10 @@
 // all that was acknowledged is persistent, as far as the engine makes it so by itself.
 //
 // Failure. Typed (error.h). `closed` says that the connection ended in the middle of an operation,
-// which may or may not have happened; the next call connects anew, and fails if nobody serves. A
-// connected store that is left alone for seconds may be disconnected, since it cannot follow what
-// the server tells all clients: it connects anew before it does what it is asked.
+// which may or may not have happened; the next call connects anew, and fails if nobody serves. The
+// blocking get does so by itself. A connected store that is left alone for seconds may be
+// disconnected, since it cannot follow what the server tells all clients: it connects anew before
+// it does what it is asked.
 #pragma once
 
 #include <cstddef>

@@ -263,6 +263,11 @@ Expected<std::string> Store::get(std::string_view key) {
   Status status = inside_->ready();
   if (status.ok()) {
     status = inside_->loop.block_on(inside_->read(key, value));
+    // The connection may end in this moment. A get changes nothing, so it may be done twice.
+    if (status.code() == Code::closed && inside_->under_way == 0) {
+      status = inside_->ready();
+      status = status.ok() ? inside_->loop.block_on(inside_->read(key, value)) : status;
+    }
   }
   if (!status.ok()) {
     return error_of(status);
