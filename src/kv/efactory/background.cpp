@@ -96,6 +96,9 @@ Task<void> EfactoryServer::verify() {
           complete = catalogue_->flush_if_complete(*object, background_);
         }
         if (complete) {
+          if (const auto peer = peers_.find(version.owner); peer != peers_.end()) {
+            peer->second.guard->close(version.offset);
+          }
           flushed[count++] = version;
           ++unflagged_;
           verified_bytes += object->size_bytes();
@@ -245,7 +248,8 @@ void EfactoryServer::wake_background() {
 }
 
 void EfactoryServer::wake_tidy() {
-  if (to_tidy_ && !to_tidy_->is_set() && (catalogue_->index().crowded() || wants_cleaning())) {
+  if (to_tidy_ && !to_tidy_->is_set() &&
+      (catalogue_->index().crowded() || wants_cleaning() || forgets_grants_)) {
     to_tidy_->set();
   }
 }

@@ -145,6 +145,9 @@ Task<void> EfactoryServer::tidy() {
       if (!background_.region().failure().ok()) {
         co_return;
       }
+    } else if (forgets_grants_) {
+      co_await round(reads_);
+      forgets_grants_ = false;
     } else {
       co_await to_tidy_.emplace(background_.runtime());
     }
