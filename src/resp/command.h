@@ -169,6 +169,7 @@ class Executor {
 
  private:
   const Command* command_of(std::string_view name);
+  bool is_in_doubt(const Command& command, Args args);
 
   Runtime& runtime_;
   kv::LocalStore& store_;
@@ -199,6 +200,8 @@ inline std::string_view shown_key(ConstBytes stored) {
 }
 
 Done fail(Call& call, std::string_view text);
+// The error of a store that has failed for good.
+std::string failure_text(const Status& why);
 Done wrong_arity(Call& call, std::string_view name);
 Done syntax_error(Call& call);
 // For one that is a family of commands: it has no such one, and these, told as Redis tells them.

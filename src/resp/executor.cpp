@@ -78,6 +78,12 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
                                     command->name));
     }
   }
+  if (command->flags & (on_keys | on_strings)) {
+    if (const Status failure = store_.failure(); !failure.ok() && is_in_doubt(*command, args))
+        [[unlikely]] {
+      return fail(call, failure_text(failure));
+    }
+  }
   const Done done = command->run(call);
   if (done != Done::no_room && done != Done::uncommitted) {  // else it goes on where it is
     session.progress = 0;
@@ -85,6 +91,25 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
     session.moved.clear();
   }
   return done;
+}
+
+// Of a store that has failed: whether the reply would tell of what a power cut may take.
+bool Executor::is_in_doubt(const Command& command, Args args) {
+  if (command.first_key == 0) {
+    return true;  // it is about all keys
+  }
+  const auto count = static_cast<int>(args.size());
+  const int last = command.last_key < 0 ? count + command.last_key : command.last_key;
+  for (int i = command.first_key; i <= last && i < count; i += command.step) {
+    if (store_.is_in_doubt(stored_key(args[static_cast<std::size_t>(i)]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string failure_text(const Status& why) {
+  return fmt::format("MISCONF the store has failed: {}", why.message());
 }
 
 // --- For commands ---
@@ -174,6 +199,8 @@ std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
                        : Done::no_room;
     case Code::invalid_argument:
       return fail(call, "ERR a key has at most 1024 bytes, a value at most 16777216");
+    case Code::io_error:
+      return fail(call, failure_text(mark.status()));
     default:
       return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
   }

@@ -134,6 +134,7 @@ Task<void> EfactoryServer::verify() {
       const Ticket ticket = background_.drain();
       co_await background_.settled();
       if (!(co_await persistent(ticket)).ok()) {
+        local_->fail();
         verifying_ = false;
         co_return;
       }
@@ -170,6 +171,7 @@ Task<void> EfactoryServer::flag_flushed() {
       continue;
     }
     if (!(co_await commits_.persistent_by_others(flushed.front().ticket, ask_after_ns)).ok()) {
+      local_->fail();
       co_return;
     }
     while (!flushed.empty() && background_.region().persistent(flushed.front().ticket)) {
