@@ -97,7 +97,9 @@ class ProductCommands {
         {"resp-durability",
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"resp-clients", "How many Redis clients at a time, as far as open files allow [10000]"},
-        {"metrics", "HOST:PORT for OpenMetrics over HTTP [none]"},
+        {"metrics", "HOST:PORT for OpenMetrics over HTTP, and /health [none]"},
+        {"on-failure",
+         "When the pool cannot be written any more: exit (status 3), or stay for reads [exit]"},
         {"listen", "HOST:PORT for clients of other machines, by RoCE, beside the socket [none]"},
         {"fabric",
          "roce: with --listen; verbs[:DEVICE]: clients reach the store through this RDMA device "

@@ -159,6 +159,11 @@ void HttpResponder::answer(Connection& connection) {
   const std::string_view target = line.substr(first + 1, second - first - 1);
   if (method != "GET" && method != "HEAD") {
     connection.answer = response("405 Method Not Allowed", "text/plain", "GET alone\n", true);
+  } else if (options_.health && target.substr(0, target.find('?')) == options_.health_path) {
+    const Status health = options_.health();
+    connection.answer =
+        response(health.ok() ? "200 OK" : "503 Service Unavailable", "text/plain",
+                 health.ok() ? "ok\n" : std::string(health.message()) + "\n", method == "GET");
   } else if (target.substr(0, target.find('?')) != options_.path) {
     connection.answer =
         response("404 Not Found", "text/plain", "there is only " + options_.path + "\n", true);

@@ -45,6 +45,9 @@ TEST(Settings, are_read_from_text) {
   EXPECT_EQ(settings->engine, "saw");
   EXPECT_EQ(settings->most_clients, 7u);
   EXPECT_EQ(settings->resp_clients, 70u);
+  EXPECT_EQ(settings->on_failure, OnFailure::exit);
+  EXPECT_EQ(parse_settings("on_failure = \"stay\"")->on_failure, OnFailure::stay);
+  EXPECT_FALSE(parse_settings("on_failure = \"wait\"").ok());
   EXPECT_EQ(socket_of(*settings), "/pm/store.sock");
   EXPECT_EQ(settings->access.others, Role::read);
   EXPECT_EQ(settings->access.clients_per_user, 3u);

@@ -75,6 +75,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   kv::StoreServer& store() { return *store_; }
   const Strategy& strategy() { return region().strategy(); }
   Survives survives() { return memory_ ? Survives::nothing : survives_of(strategy()); }
+  // Success, or why the store has failed for good: nothing becomes persistent any more.
+  Status failure() { return region().failure(); }
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }

@@ -176,6 +176,10 @@ int explain_store(Connection& store) {
   const MediumFacts medium{value("granularity"), value("persistence"), value("reason"),
                            survives_by(*facts)};
   fmt::print("pool                {}, engine {}\n", value("pool"), value("engine"));
+  if (value("health") == "failed") {
+    fmt::print("failed              {}; what is persistent can be read, nothing is put any more\n",
+               value("failure"));
+  }
   explain_medium(medium);
   const bool mapped = value("wire") == "mapped";
   fmt::print("wire                {}\n",
