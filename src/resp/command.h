@@ -28,7 +28,8 @@ struct Session {
   std::uint64_t id = 0;
   Protocol protocol = Protocol::two;
   Access access = Access::write;
-  bool closing = false;  // when its replies have left
+  bool refusing = false;  // it has begun a transaction, which there are none of
+  bool closing = false;   // when its replies have left
   std::string name = {};
   std::string peer = {};  // its address, for people
   std::uint64_t came_ms = 0;

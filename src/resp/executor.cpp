@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "resp/command.h"
 
@@ -34,6 +35,45 @@ Done unknown_command(Call& call) {
                                 printed(call.args[0]), shown));
 }
 
+// There are no transactions. Commands that a client means for one must not take effect without it:
+// from MULTI on all are refused, up to EXEC or DISCARD, as Redis refuses a transaction of which a
+// command was wrong.
+bool is_of_transaction(std::string_view name) {
+  return is_word(name, "multi") || is_word(name, "exec") || is_word(name, "discard");
+}
+
+Done of_transaction(Call& call) {
+  Session& session = call.session;
+  if (session.access == Access::none) {
+    return fail(call, "NOAUTH Authentication required.");
+  }
+  const bool begins = is_word(call.args[0], "multi");
+  const bool runs = is_word(call.args[0], "exec");
+  if (call.args.size() != 1) {
+    return wrong_arity(call, begins ? "multi" : runs ? "exec" : "discard");
+  }
+  if (begins) {
+    session.refusing = true;
+    return fail(call,
+                "ERR this server has no transactions: nothing is run from here up to EXEC or "
+                "DISCARD");
+  }
+  if (!std::exchange(session.refusing, false)) {
+    return fail(call, runs ? "ERR EXEC without MULTI" : "ERR DISCARD without MULTI");
+  }
+  if (runs) {
+    return fail(call, "EXECABORT Transaction discarded because of previous errors.");
+  }
+  call.out.ok();
+  return Done::replied;
+}
+
+Done not_run(Call& call) {
+  return fail(call,
+              "ERR not run: MULTI has begun a transaction, which this server does not have; "
+              "DISCARD ends it");
+}
+
 }  // namespace
 
 bool fits_arity(const Command& command, std::size_t args) {
@@ -64,7 +104,13 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
       session.closing = true;
       return Done::replied;  // with nothing
     }
-    return unknown_command(call);
+    if (is_of_transaction(args[0])) {
+      return of_transaction(call);
+    }
+    return session.refusing ? not_run(call) : unknown_command(call);
+  }
+  if (session.refusing && command->name != "quit") [[unlikely]] {
+    return not_run(call);
   }
   if (!fits_arity(*command, args.size())) {
     return wrong_arity(call, command->name);

@@ -29,8 +29,6 @@ constexpr std::uint64_t files_per_client = 3;
 constexpr std::uint64_t files_of_store = 64;
 
 constexpr const char* automatic_resp = "127.0.0.1:6380";
-// A client of which the kernel does not tell the user.
-constexpr uid_t nobody = static_cast<uid_t>(-1);
 
 // Of processes that share a busy machine: a client that is not run for a moment is not dead.
 constexpr std::uint64_t value_patience_ns = 1'000'000'000;
@@ -214,7 +212,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
     const uid_t own = ::geteuid();
     resp::Visitor visitor;
-    visitor.access = access_of(role_of(settings_.access, uid.value_or(nobody), own, ""));
+    visitor.access = access_of(role_of(settings_.access, uid, own, ""));
     if (uid != own) {
       visitor.guest = uid ? fmt::format("user {}", *uid) : "clients of " + host;
     }
@@ -223,7 +221,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   if (!settings_.access.tokens.empty()) {
     options.authenticator = [this](std::string_view, std::string_view token) {
       return token.empty() ? resp::Access::none
-                           : access_of(role_of(settings_.access, nobody, ::geteuid(), token));
+                           : access_of(role_of(settings_.access, std::nullopt, ::geteuid(), token));
     };
   }
   Result<std::unique_ptr<resp::Server>> server = resp::Server::open(runtime_, store, options);

@@ -191,6 +191,9 @@ TEST(Access, tells_roles_by_user_and_token) {
   EXPECT_EQ(role_of(rules, own, own, "0123456789abcdeX").code(), Code::permission_denied);
   rules.others = Role::read;
   EXPECT_EQ(*role_of(rules, 8, own, ""), Role::read);
+  EXPECT_EQ(role_of(rules, std::nullopt, own, "").code(), Code::permission_denied)
+      << "a client whose user nobody knows has a token or nothing";
+  EXPECT_EQ(*role_of(rules, std::nullopt, own, "0123456789abcdef"), Role::read);
 }
 
 }  // namespace

@@ -254,11 +254,9 @@ Result<Role> StoreHost::role(LinkId link, const SessionMessage& message) const {
   if (guest == guests_.end()) {
     return Status(Code::closed, "the link is gone");
   }
-  if (wire_->is_network(link) && message.text.empty()) {
-    return Status(Code::permission_denied,
-                  "a client from the network needs a token of this store; --token presents one");
-  }
-  return role_of(options_.access, guest->second.uid, own_uid_, message.text);
+  const std::optional<uid_t> uid =
+      wire_->is_network(link) ? std::nullopt : std::optional(guest->second.uid);
+  return role_of(options_.access, uid, own_uid_, message.text);
 }
 
 Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& message) {
