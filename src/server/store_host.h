@@ -45,6 +45,10 @@ struct StoreHostOptions {
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;       // of a pool that is made
   kv::ServerOptions server = {.connect = patient_connect};  // `create` is the host's to say
   std::uint64_t join_timeout_ns = 10'000'000'000;           // from the link until the welcome
+  // Of peers from the network, which anybody can be: the same, and how many may not have joined.
+  std::uint64_t stranger_timeout_ns = 5'000'000'000;
+  std::uint32_t strangers = 64;
+  std::uint32_t strangers_of_address = 16;
   AccessRules access = {};
   std::uint32_t threads = 1;  // 2: a worker for long pieces of background work
   std::string version = {};   // of the program, for its facts
@@ -109,8 +113,13 @@ class StoreHost final : private fabric::nic::LinkOwner {
   fabric::Device& device() { return rdma_ ? *rdma_ : *nic_; }
   struct Guest {
     bool joined = false;
-    std::uint64_t came_ns = 0;
+    bool from_network = false;
+    std::uint64_t give_up_ns = 0;  // if it has not joined
     uid_t uid = 0;
+    fabric::Gid address{};  // where it comes from the network
+
+    // Places are for clients. A peer from the network is none before it has joined.
+    bool has_place() const { return joined || !from_network; }
   };
   // Looks for links that do not join.
   class Porter final : public Timer {
@@ -131,6 +140,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
 
   Status admit(const fabric::nic::HostPeer& peer) override;
+  Status admit_stranger(const fabric::nic::HostPeer& peer);
+  Status find_place() const;
   void refused(const Status&) override { ++refusals_total_; }
   void link_up(fabric::nic::LinkId link, const fabric::nic::HostPeer& peer) override;
   void link_down(fabric::nic::LinkId link) override;

@@ -103,6 +103,7 @@ class RoceNet final : public Poller {
                                                const RoceNetOptions& options);
   Status watch(int descriptor);
   bool look();
+  bool has_place_for(Peer& stranger) const;
   void accept_some();
   void hear(Peer& peer);
   Status take(Peer& peer, ConstBytes message);
