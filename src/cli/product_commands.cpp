@@ -76,8 +76,10 @@ class ProductCommands {
     added->add_option("--fabric", all_->where.fabric,
                       "roce: by RoCE in software, with --server; verbs[:DEVICE]: through this RDMA "
                       "device [as the store has it]");
-    added->add_option("--token", all_->where.token,
-                      "A token in place of the user's own role; @FILE reads it from there");
+    added->add_option(
+        "--token", all_->where.token,
+        "A token in place of the user's own role. @FILE reads it from there: a token on the "
+        "command line is seen by every user of this machine (ps)");
     return added;
   }
 

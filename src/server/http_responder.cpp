@@ -100,7 +100,7 @@ bool HttpResponder::accept_some() {
       return some;
     }
     some = true;
-    if (connections_.size() == most_connections) {
+    if (connections_.size() == most_connections && !drop_slowest()) {
       continue;  // it finds itself closed
     }
     auto connection = std::make_unique<Connection>();
@@ -112,6 +112,16 @@ bool HttpResponder::accept_some() {
       runtime_.arm(sweeper_, runtime_.after(options_.patience_ns));
     }
   }
+}
+
+// Whoever has asked half of something for the longest time makes way.
+bool HttpResponder::drop_slowest() {
+  const auto slowest = std::ranges::find(connections_, false, &Connection::answered);
+  if (slowest == connections_.end()) {
+    return false;
+  }
+  connections_.erase(slowest);
+  return true;
 }
 
 bool HttpResponder::step(Connection& connection) {

@@ -1,8 +1,9 @@
 // HttpResponder: answers GET of one path over HTTP/1.1, for programs that collect metrics. Small on
 // purpose: no keep-alive, no bodies, no TLS; put it on a loopback address or behind something.
 //
-// Bounded: a handful of connections, a few KB of request, a few seconds for each. One that asks too
-// slowly, or nonsense, is answered so and closed. A poller of the loop; nothing blocks.
+// Bounded: a handful of connections, a few KB of request, a few seconds for each; half requests
+// make way for one that comes. One that asks too slowly, or nonsense, is answered so and closed. A
+// poller of the loop; nothing blocks.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +64,7 @@ class HttpResponder final : public OccasionalPoller {
   Status listen();
   bool serve() override;
   bool accept_some();
+  bool drop_slowest();
   // Whether the connection goes on.
   bool step(Connection& connection);
   void answer(Connection& connection);

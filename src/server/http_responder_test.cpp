@@ -106,6 +106,20 @@ TEST_F(HttpResponderTest, closes_who_says_nothing_and_stays_bounded) {
   }
 }
 
+TEST_F(HttpResponderTest, half_requests_keep_nobody_from_asking) {
+  std::vector<int> half;
+  for (int i = 0; i < 40; ++i) {
+    half.push_back(connect());
+    EXPECT_EQ(::send(half.back(), "GET /", 5, MSG_NOSIGNAL), 5);
+  }
+  (void)loop_.run_for(1'000'000);
+  EXPECT_LE(responder_->connections(), 16u);
+  EXPECT_THAT(ask("GET /metrics HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  for (const int socket : half) {
+    ::close(socket);
+  }
+}
+
 TEST_F(HttpResponderTest, refuses_a_port_that_is_taken) {
   HttpResponderOptions options;
   options.address = "127.0.0.1:" + std::to_string(responder_->port());

@@ -99,6 +99,18 @@ TEST_P(StoreOnNetwork, nobody_gets_in_without_a_token) {
   EXPECT_TRUE(some_day([&] { return host_->links() == 0; }));
 }
 
+// Nobody finds a token by trying, and who tries does not keep the store busy.
+TEST_P(StoreOnNetwork, an_address_that_tried_too_many_wrong_tokens_has_to_wait) {
+  open_store();
+  for (std::uint32_t i = 0; i < WrongTries::most; ++i) {
+    const auto link = join("a wrong token " + std::to_string(i));
+    EXPECT_NE(link.status().message().find("no such token"), std::string::npos);
+  }
+  const auto link = join(write_token);
+  EXPECT_EQ(link.code(), Code::permission_denied);
+  EXPECT_NE(link.status().message().find("too many wrong tokens"), std::string::npos);
+}
+
 TEST_P(StoreOnNetwork, nobody_gets_in_where_there_are_no_tokens) {
   options_.access.tokens.clear();
   open_store();

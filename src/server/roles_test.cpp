@@ -117,15 +117,13 @@ class Intruder final : public fabric::nic::LinkOwner {
                     .register_memory(memory_->bytes(), fabric::local_write, memory_.get())
                     .value()) {
     link_ = loop.block_on(wire_.wire().connect(path)).value();
-    const SessionMessage join{.kind = SessionKind::join,
-                              .engine = "efactory",
-                              .queue_pair = caller_->address(),
-                              .text = token};
-    EXPECT_TRUE(wire_.wire().send_control(link_, encode(join)).ok());
-    for (int i = 0; i < 5000 && heard_.kind != SessionKind::welcome; ++i) {
-      (void)loop.run_for(1'000'000);
-    }
-    EXPECT_EQ(heard_.kind, SessionKind::welcome) << heard_.reason.message();
+    ProofTalk talk{.client = fresh_nonce()};
+    say({.kind = SessionKind::ask, .nonce = talk.client}, SessionKind::offer);
+    talk.host = heard_.nonce;
+    SessionMessage join{
+        .kind = SessionKind::join, .engine = "efactory", .queue_pair = caller_->address()};
+    join.proof = prove(token, ProofSide::client, talk, 0, join);
+    say(join, SessionKind::welcome);
     EXPECT_TRUE(caller_->connect(heard_.queue_pair, {}).ok());
     layout_ = loop.block_on(hello());
   }
@@ -152,6 +150,13 @@ class Intruder final : public fabric::nic::LinkOwner {
   fabric::RemoteAddress index() const { return layout_.index; }
 
  private:
+  void say(const SessionMessage& message, SessionKind expected) {
+    EXPECT_TRUE(wire_.wire().send_control(link_, encode(message)).ok());
+    for (int i = 0; i < 5000 && heard_.kind != expected; ++i) {
+      (void)loop_.run_for(1'000'000);
+    }
+    EXPECT_EQ(heard_.kind, expected) << heard_.reason.message();
+  }
   Task<kv::efactory::Layout> hello() {
     rpc::CallSlot slot = co_await caller_->slot();
     const Result<ConstBytes> reply = co_await caller_->call(slot, kv::efactory::hello, 0);

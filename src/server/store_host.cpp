@@ -263,18 +263,16 @@ void StoreHost::control(LinkId link, ConstBytes bytes) {
 Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& message) {
   switch (message.kind) {
     case SessionKind::ask:
-      return SessionMessage{.kind = SessionKind::offer,
-                            .engine = std::string(engine_->name()),
-                            .text = rdma_ ? std::string(offers_verbs) : ""};
+      return offer(link, message);
     case SessionKind::join:
       return join(link, message);
     case SessionKind::stat:
     case SessionKind::stop: {
-      const Result<Role> allowed = role(link, message);
+      const Result<Standing> allowed = standing(link, message);
       if (!allowed.ok()) {
         return allowed.status();
       }
-      if (message.kind == SessionKind::stop && *allowed != Role::admin) {
+      if (message.kind == SessionKind::stop && allowed->role != Role::admin) {
         return Status(Code::permission_denied, "only a client of the role admin stops the store");
       }
       if (message.kind == SessionKind::stop) {
@@ -288,14 +286,56 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
   }
 }
 
-Result<Role> StoreHost::role(LinkId link, const SessionMessage& message) const {
+// The nonces of a link are those of its first question.
+SessionMessage StoreHost::offer(LinkId link, const SessionMessage& ask) {
+  SessionMessage offer{.kind = SessionKind::offer,
+                       .engine = std::string(engine_->name()),
+                       .text = rdma_ ? std::string(offers_verbs) : ""};
+  if (const auto guest = guests_.find(link); guest != guests_.end()) {
+    std::optional<ProofTalk>& talk = guest->second.talk;
+    if (!talk) {
+      talk = {.client = ask.nonce, .host = fresh_nonce()};
+    }
+    offer.nonce = talk->host;
+  }
+  return offer;
+}
+
+Result<StoreHost::Standing> StoreHost::standing(LinkId link, const SessionMessage& message) {
   const auto guest = guests_.find(link);
   if (guest == guests_.end()) {
     return Status(Code::closed, "the link is gone");
   }
+  if (message.proof != SessionProof{}) {
+    return standing_by_token(guest->second, message);
+  }
   const std::optional<uid_t> uid =
       wire_->is_network(link) ? std::nullopt : std::optional(guest->second.uid);
-  return role_of(options_.access, uid, own_uid_, message.text);
+  const Result<Role> role = role_of(options_.access, uid, own_uid_, "");
+  return role.ok() ? Result<Standing>(Standing{.role = *role}) : role.status();
+}
+
+Result<StoreHost::Standing> StoreHost::standing_by_token(Guest& guest,
+                                                         const SessionMessage& message) {
+  if (!guest.talk) {
+    return Status(Code::invalid_argument, "a client asks before it proves that it knows a token");
+  }
+  const std::string who = guest.from_network ? fabric::nic::address_text(guest.address)
+                                             : fmt::format("user {}", guest.uid);
+  if (wrong_tries_.must_wait(who, runtime_.now_ns())) {
+    return Status(Code::permission_denied,
+                  fmt::format("too many wrong tokens from {}; wait a minute", who));
+  }
+  const std::uint32_t number = guest.proofs++;
+  const TokenRule* known = nullptr;
+  for (const TokenRule& rule : options_.access.tokens) {
+    known = is_proven(rule.token, ProofSide::client, *guest.talk, number, message) ? &rule : known;
+  }
+  if (known == nullptr) {
+    wrong_tries_.add(who, runtime_.now_ns());
+    return Status(Code::permission_denied, "the store knows no such token");
+  }
+  return Standing{.role = known->role, .by = known};
 }
 
 Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& message) {
@@ -316,22 +356,26 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
   if (!rdma_ && !soft) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
-  const Result<Role> given = role(link, message);
+  const Result<Standing> given = standing(link, message);
   if (!given.ok()) {
     return given.status();
   }
   if (!guest->second.has_place()) {
     REMORA_TRY(find_place());
   }
-  const kv::Rights rights = *given == Role::read ? kv::Rights::read : kv::Rights::write;
+  const kv::Rights rights = given->role == Role::read ? kv::Rights::read : kv::Rights::write;
   const Result<kv::PeerAddress> address = store_->accept({message.queue_pair}, rights);
   if (!address.ok()) {
     return address.status();
   }
   guest->second.joined = true;
-  return SessionMessage{.kind = SessionKind::welcome,
-                        .queue_pair = address->queue_pair,
-                        .text = std::string(to_string(*given))};
+  SessionMessage welcome{.kind = SessionKind::welcome,
+                         .queue_pair = address->queue_pair,
+                         .text = std::string(to_string(given->role))};
+  if (given->by != nullptr) {
+    welcome.proof = prove(given->by->token, ProofSide::host, *guest->second.talk, 0, welcome);
+  }
+  return welcome;
 }
 
 StoreHost::ClientsByWire StoreHost::clients_by_wire() const {

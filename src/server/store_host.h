@@ -29,6 +29,8 @@
 #include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
+#include "server/token_proof.h"
+#include "server/wrong_tries.h"
 
 namespace remora::server {
 
@@ -117,6 +119,9 @@ class StoreHost final : private fabric::nic::LinkOwner {
     std::uint64_t give_up_ns = 0;  // if it has not joined
     uid_t uid = 0;
     fabric::Gid address{};  // where it comes from the network
+    // Once it has asked; and how often it has proved, or tried to, that it knows a token.
+    std::optional<ProofTalk> talk = {};
+    std::uint32_t proofs = 0;
 
     // Places are for clients. A peer from the network is none before it has joined.
     bool has_place() const { return joined || !from_network; }
@@ -148,7 +153,13 @@ class StoreHost final : private fabric::nic::LinkOwner {
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   Result<SessionMessage> answer(fabric::nic::LinkId link, const SessionMessage& message);
   Result<SessionMessage> join(fabric::nic::LinkId link, const SessionMessage& message);
-  Result<Role> role(fabric::nic::LinkId link, const SessionMessage& message) const;
+  SessionMessage offer(fabric::nic::LinkId link, const SessionMessage& ask);
+  struct Standing {
+    Role role = Role::none;
+    const TokenRule* by = nullptr;  // the token that gives it; null: its user does
+  };
+  Result<Standing> standing(fabric::nic::LinkId link, const SessionMessage& message);
+  Result<Standing> standing_by_token(Guest& guest, const SessionMessage& message);
   void cut_off_the_silent();
 
   Runtime& runtime_;
@@ -174,6 +185,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
   std::unique_ptr<kv::StoreServer> store_;
   std::map<fabric::nic::LinkId, Guest> guests_;
+  WrongTries wrong_tries_;
   Porter porter_{*this};
 };
 
