@@ -353,6 +353,31 @@ TEST_F(RespServerTest, does_not_run_what_a_client_asks_for_who_takes_nothing) {
   EXPECT_LT(server_->kept_bytes(), 4096u);
 }
 
+// Replies of one turn leave together, from one buffer that all share. It begins empty in the next
+// turn: else all that was ever replied would count, and its bound would end every connection.
+TEST_F(RespServerTest, serves_for_ever_however_much_it_has_replied) {
+  serve();
+  const auto client = guest();
+  const std::string value(limits::gather_bytes - 1024, 'v');
+  client->send(set("key", value));
+  ASSERT_EQ(client->reply(), "+OK\r\n");
+  constexpr std::size_t values = 40;
+  std::string ask = "MGET";
+  std::string expected = "*" + std::to_string(values) + "\r\n";
+  for (std::size_t i = 0; i < values; ++i) {
+    ask += " key";
+    expected += bulk(value);
+  }
+  ask += "\r\n";
+  ASSERT_LT(expected.size(), limits::output_pause_bytes);
+  for (std::size_t replied = 0; replied <= limits::output_bytes; replied += expected.size()) {
+    client->send(ask);
+    const std::string reply = client->reply_of(expected.size());
+    ASSERT_TRUE(reply == expected) << "after " << replied << " bytes: " << reply.size();
+  }
+  EXPECT_EQ(guest()->ask("PING"), "+PONG\r\n");
+}
+
 TEST_F(RespServerTest, cuts_off_who_keeps_most_when_all_keep_too_much) {
   constexpr std::uint64_t most = 6 << 20;
   serve({.kept_bytes = most});
