@@ -105,6 +105,7 @@ bool EfactoryServer::left(const rpc::Session& session) {
     return true;
   }
   peer->second.leaving = true;
+  end_snapshot_of(session.id);
   if (!session.queue_pair->quiet()) {
     return false;
   }
@@ -162,6 +163,11 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
       return scan(request, body);
     case Message::persist:
       return persist(request, body);
+    case snapshot:
+      return answer_snapshot(session, request, body);
+    case Message::end_snapshot:
+      end_snapshot_of(session.id);
+      return {};
     case arrived:
       if (const std::optional<RoundReply> reply = read_struct<RoundReply>(request)) {
         peers_.at(session.id).round = std::min(reply->round, round_);

@@ -82,8 +82,15 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   rpc::Reply del(ConstBytes key, Bytes body);
   rpc::Reply scan(ConstBytes request, Bytes body);
   rpc::Reply persist(ConstBytes request, Bytes body);
+  // Snapshots (snapshot.cpp).
+  rpc::Reply answer_snapshot(const rpc::Session& session, ConstBytes request, Bytes body);
+  rpc::Reply list_snapshot(std::uint64_t from, Bytes body);
+  void end_snapshot_of(rpc::SessionId session);
   rpc::Reply full(Bytes body);
   Layout layout(const Peer& peer) const;
+
+  // What somebody copies is not cleaned as long as puts find room.
+  bool is_held() const { return snapshot_ && !full_; }
 
   // Background.
   Task<void> verify();
@@ -168,6 +175,15 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<Status> room() override;
   bool is_alone() const override { return rpc_->clients() == 0 && peers_.empty() && !cleaning_; }
 
+  struct Snapshot {
+    Snapshot(rpc::SessionId session, std::uint64_t number) : owner(session), id(number) {}
+
+    const rpc::SessionId owner;
+    const std::uint64_t id;
+    std::uint64_t size_bytes = 0;
+    std::vector<Segment> segments;
+  };
+
   const Host host_;
   const Host background_;
   const ServerOptions options_;
@@ -175,6 +191,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::unique_ptr<Catalogue> catalogue_;
   std::map<rpc::SessionId, Peer> peers_;
   std::unique_ptr<rpc::Server> rpc_;
+  std::optional<Snapshot> snapshot_;
+  std::uint64_t snapshots_ = 0;  // that were made
   std::uint64_t round_ = 0;
   Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
