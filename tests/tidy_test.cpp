@@ -128,5 +128,11 @@ TEST(Tidy, helpers_pass_their_site_on) {
   }
 }
 
+TEST(Tidy, nothing_is_awaited_inside_a_choice) {
+  for (const Source& source : tree()) {
+    report(check_awaits(source));
+  }
+}
+
 }  // namespace
 }  // namespace remora::tidy

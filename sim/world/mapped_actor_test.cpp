@@ -116,6 +116,23 @@ TEST(MappedActor, a_region_that_goes_ends_whoever_stands_still_in_it) {
   EXPECT_TRUE(host.is_untouched());
 }
 
+// What its program hears is what it would hear by packets: the request that was under way failed,
+// and those behind it were never tried.
+TEST(MappedActor, a_link_that_goes_down_fails_the_request_that_is_under_way) {
+  HostRig host(6, true);
+  host.stop_in_the_middle();
+  fabric::SendWork behind = host.rig.to_server(Opcode::write, 64);
+  behind.id = 2;
+  ASSERT_TRUE(host.rig.near->qp().post_send(std::span(&behind, 1)).ok());
+  host.rig.network.node(host.rig.client.id()).cut_off(host.rig.server.id());
+  const fabric::WorkCompletion first = host.rig.next(host.rig.near->sends());
+  EXPECT_EQ(first.id, 0u);
+  EXPECT_EQ(first.status, WorkStatus::retry_exceeded);
+  const fabric::WorkCompletion second = host.rig.next(host.rig.near->sends());
+  EXPECT_EQ(second.id, 2u);
+  EXPECT_EQ(second.status, WorkStatus::flushed);
+}
+
 // The planted mistake: nobody looks at the epoch. It must show.
 TEST(MappedActor, without_the_epoch_reused_space_is_overwritten) {
   for (const bool whole_region : {false, true}) {

@@ -1,4 +1,4 @@
-// remora serve, put, get, del, scan, stat, shell, top, explain, demo, stop: their options.
+// remora serve, put, get, del, scan, stat, shell, top, explain, demo, backup, stop: their options.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/demo/demo.h"
+#include "cli/product/backup.h"
 #include "cli/product/client_commands.h"
 #include "cli/product/explain.h"
 #include "cli/product/serve.h"
@@ -31,6 +32,7 @@ struct ProductArguments {
   TopArguments top;
   ExplainArguments explain;
   DemoArguments demo;
+  BackupArguments backup;
 };
 
 class ProductCommands {
@@ -53,6 +55,7 @@ class ProductCommands {
     add_top();
     add_explain();
     add_demo();
+    add_backup();
     client("stop", "Let the store end its service in order; needs the role admin",
            [&all] { return stop_command(all.where); });
   }
@@ -76,8 +79,10 @@ class ProductCommands {
     added->add_option("--fabric", all_->where.fabric,
                       "roce: by RoCE in software, with --server; verbs[:DEVICE]: through this RDMA "
                       "device [as the store has it]");
-    added->add_option("--token", all_->where.token,
-                      "A token in place of the user's own role; @FILE reads it from there");
+    added->add_option(
+        "--token", all_->where.token,
+        "A token in place of the user's own role. @FILE reads it from there: a token on the "
+        "command line is seen by every user of this machine (ps)");
     return added;
   }
 
@@ -97,7 +102,9 @@ class ProductCommands {
         {"resp-durability",
          "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
         {"resp-clients", "How many Redis clients at a time, as far as open files allow [10000]"},
-        {"metrics", "HOST:PORT for OpenMetrics over HTTP [none]"},
+        {"metrics", "HOST:PORT for OpenMetrics over HTTP, and /health [none]"},
+        {"on-failure",
+         "When the pool cannot be written any more: exit (status 3), or stay for reads [exit]"},
         {"listen", "HOST:PORT for clients of other machines, by RoCE, beside the socket [none]"},
         {"fabric",
          "roce: with --listen; verbs[:DEVICE]: clients reach the store through this RDMA device "
@@ -137,6 +144,17 @@ class ProductCommands {
                            [&all] { return get_command(all.where, all.get); });
     get->add_option("key", all.get.key, "The key")->required();
     get->add_flag("--raw", all.get.raw, "The bytes and nothing else, no newline");
+  }
+
+  void add_backup() {
+    ProductArguments& all = *all_;
+    CLI::App* backup =
+        client("backup", "Copy the store, as of one moment, to a new pool while it is served",
+               [&all] { return backup_command(all.where, all.backup); });
+    backup->add_option("to", all.backup.to, "The file of the new pool; it must not exist")
+        ->required();
+    backup->add_option("--size", all.backup.size,
+                       "Of the new pool, such as 64M [as large as the store's]");
   }
 
   void add_scan() {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fabric/guard.h"
 #include "fabric/queue_pair.h"
 #include "fabric/types.h"
 #include "fabric/work.h"
@@ -87,6 +88,13 @@ class MemoryRegion {
   virtual LocalKey local_key() const = 0;
   virtual RemoteKey remote_key() const = 0;
   virtual AccessFlags access() const = 0;
+
+  // From here on peers may do what the guard allows, and no more; it outlives the region. False
+  // where the device cannot ask: then the region's rights hold for all of its bytes.
+  [[nodiscard]] virtual bool guard_with(Guard& guard) {
+    (void)guard;
+    return false;
+  }
 
   // A piece of it, for work requests.
   Sge piece(std::size_t offset, std::size_t size_bytes) const {

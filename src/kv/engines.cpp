@@ -33,4 +33,8 @@ Result<const Engine*> find_engine(std::string_view name) {
                                                     name, fmt::join(names, ", ")));
 }
 
+Task<Status> StoreClient::copy(CopySink&) {
+  co_return Status(Code::unsupported, "this engine cannot copy its store while it serves it");
+}
+
 }  // namespace remora::kv

@@ -37,7 +37,7 @@ class LocalStore {
   virtual std::optional<Found> get(ConstBytes key) = 0;
 
   // The value is the pieces, one after the other; they are copied once. Failures: invalid_argument
-  // (sizes), no_space (wait for `room`, then once more), closed (the pool has failed).
+  // (sizes), no_space (wait for `room`, then once more), io_error (the pool has failed).
   virtual Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value,
                            Expiry expires = 0) = 0;
   // Of a key that is not there: the mark of now.
@@ -67,6 +67,11 @@ class LocalStore {
   // has anything better to wait for. Nothing where others would wait with it, or where a commit is
   // under way already; then `persistent` is the way.
   virtual std::optional<Status> persistent_at_once() { return std::nullopt; }
+
+  // Success, or why nothing becomes persistent any more: changes are refused with it from then on.
+  virtual Status failure() const { return Status(); }
+  // Only for a store that has failed: whether a power cut may take what is known of this key.
+  virtual bool is_in_doubt(ConstBytes /*key*/) { return false; }
 
   // As StoreClient::scan, at once.
   virtual ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;

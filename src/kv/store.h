@@ -58,6 +58,20 @@ class ScanSink {
   virtual void key(ConstBytes key) = 0;
 };
 
+struct ReadObject;  // kv/log/object.h
+
+// What a copy of a store is handed to.
+class CopySink {
+ public:
+  virtual ~CopySink() = default;
+  // Once, before the first object: about so many bytes will come.
+  virtual void begin(std::uint64_t size_bytes) = 0;
+  // A version of a key, or a tombstone, whole. Its bytes are there until this returns. Of several
+  // versions of one key, which come in any order, the one with the highest sequence number is the
+  // newest. A failure ends the copy with it.
+  virtual Status object(const ReadObject& object) = 0;
+};
+
 // The client half. One thread, that of its loop. It is destroyed when no operation is in flight.
 class StoreClient {
  public:
@@ -76,6 +90,13 @@ class StoreClient {
   // Some keys, in no particular order. A key that is there from the first call to the last is given
   // at least once.
   virtual Task<Result<ScanCursor>> scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;
+
+  // Everything that the store holds, as of one moment while the copy begins: every put that was
+  // acknowledged before the call, and none without those that were acknowledged before it was
+  // asked for. Puts go on meanwhile. Fails with in_use when the store needs the room of what is
+  // being copied, or when somebody else copies: begin again, with an empty sink. `unsupported`
+  // where the engine cannot. One copy at a time.
+  virtual Task<Status> copy(CopySink& sink);
 
   // Why no operation can succeed any more, or success.
   virtual Status failure() const = 0;

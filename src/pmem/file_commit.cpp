@@ -42,18 +42,14 @@ bool FileCommit::persistent(Ticket ticket) const {
 }
 
 Status FileCommit::failure() const {
-  std::lock_guard lock(mutex_);
-  return failure_locked();
-}
-
-Status FileCommit::failure_locked() const {
-  if (error_ == 0) {
+  const int error = error_.load(std::memory_order_acquire);
+  if (error == 0) [[likely]] {
     return Status();
   }
   // The same code whatever the reason: a disk that is full here is not a pool that is full.
   return Status(
       Code::io_error,
-      std::string(os_failure("the pool's file could not be written back", error_).message()) +
+      std::string(os_failure("the pool's file could not be written back", error).message()) +
           "; the pool is closed for good: stop the program, see to the disk, and open the "
           "pool again, which recovers what is persistent");
 }
@@ -62,7 +58,7 @@ Status FileCommit::wait(Ticket ticket) {
   std::unique_lock lock(mutex_);
   while (!persistent(ticket)) {
     if (error_ != 0) {
-      return failure_locked();
+      return failure();
     }
     if (syncing_) {
       changed_.wait(lock);

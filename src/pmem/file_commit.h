@@ -53,7 +53,6 @@ class FileCommit {
     std::size_t to = 0;  // from == to: nothing
   };
 
-  Status failure_locked() const;
   void sync_once(std::unique_lock<std::mutex>& lock);
   void serve_requests();
 
@@ -68,7 +67,7 @@ class FileCommit {
   std::uint64_t requested_ = 0;      // commits up to here were asked for without waiting
   bool syncing_ = false;
   bool stopping_ = false;
-  int error_ = 0;
+  std::atomic<int> error_ = 0;  // why no commit succeeds any more; set with the lock held
   std::atomic<std::uint64_t> persistent_ = 0;  // commits up to here are on the medium
   std::atomic<std::uint64_t> syncs_ = 0;
   std::mutex tell_mutex_;

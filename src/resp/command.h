@@ -28,7 +28,8 @@ struct Session {
   std::uint64_t id = 0;
   Protocol protocol = Protocol::two;
   Access access = Access::write;
-  bool closing = false;  // when its replies have left
+  bool refusing = false;  // it has begun a transaction, which there are none of
+  bool closing = false;   // when its replies have left
   std::string name = {};
   std::string peer = {};  // its address, for people
   std::uint64_t came_ms = 0;
@@ -169,6 +170,7 @@ class Executor {
 
  private:
   const Command* command_of(std::string_view name);
+  bool is_in_doubt(const Command& command, Args args);
 
   Runtime& runtime_;
   kv::LocalStore& store_;
@@ -199,6 +201,8 @@ inline std::string_view shown_key(ConstBytes stored) {
 }
 
 Done fail(Call& call, std::string_view text);
+// The error of a store that has failed for good.
+std::string failure_text(const Status& why);
 Done wrong_arity(Call& call, std::string_view name);
 Done syntax_error(Call& call);
 // For one that is a family of commands: it has no such one, and these, told as Redis tells them.

@@ -57,6 +57,24 @@ TEST_F(CommandsTest, sets_and_gets) {
   EXPECT_EQ(ask("DEL a b c d"), ":3|");
 }
 
+// There are no transactions: what was meant for one is not run.
+TEST_F(CommandsTest, runs_nothing_from_multi_up_to_exec_or_discard) {
+  for (const std::string end : {"EXEC", "discard"}) {
+    EXPECT_EQ(ask("Multi").substr(0, 40), "-ERR this server has no transactions: no");
+    for (const std::string refused : {"SET k v", "GET", "nonsense", "MSET a 1 b 2", "MULTI"}) {
+      EXPECT_EQ(ask(refused).substr(0, 5), "-ERR ") << refused;
+    }
+    EXPECT_EQ(ask(end), end == "EXEC" ? "-EXECABORT Transaction discarded because of previous "
+                                        "errors.|"
+                                      : "+OK|");
+    EXPECT_EQ(ask("EXISTS k a b"), ":0|");
+  }
+  EXPECT_EQ(ask("EXEC"), "-ERR EXEC without MULTI|");
+  EXPECT_EQ(ask("DISCARD"), "-ERR DISCARD without MULTI|");
+  EXPECT_EQ(ask("MULTI now"), "-ERR wrong number of arguments for 'multi' command|");
+  EXPECT_EQ(ask("SET k v"), "+OK|");
+}
+
 TEST_F(CommandsTest, counts_and_cuts) {
   EXPECT_EQ(ask("INCR n"), ":1|");
   EXPECT_EQ(ask("INCRBY n 41"), ":42|");

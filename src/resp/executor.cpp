@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "resp/command.h"
 
@@ -34,6 +35,45 @@ Done unknown_command(Call& call) {
                                 printed(call.args[0]), shown));
 }
 
+// There are no transactions. Commands that a client means for one must not take effect without it:
+// from MULTI on all are refused, up to EXEC or DISCARD, as Redis refuses a transaction of which a
+// command was wrong.
+bool is_of_transaction(std::string_view name) {
+  return is_word(name, "multi") || is_word(name, "exec") || is_word(name, "discard");
+}
+
+Done of_transaction(Call& call) {
+  Session& session = call.session;
+  if (session.access == Access::none) {
+    return fail(call, "NOAUTH Authentication required.");
+  }
+  const bool begins = is_word(call.args[0], "multi");
+  const bool runs = is_word(call.args[0], "exec");
+  if (call.args.size() != 1) {
+    return wrong_arity(call, begins ? "multi" : runs ? "exec" : "discard");
+  }
+  if (begins) {
+    session.refusing = true;
+    return fail(call,
+                "ERR this server has no transactions: nothing is run from here up to EXEC or "
+                "DISCARD");
+  }
+  if (!std::exchange(session.refusing, false)) {
+    return fail(call, runs ? "ERR EXEC without MULTI" : "ERR DISCARD without MULTI");
+  }
+  if (runs) {
+    return fail(call, "EXECABORT Transaction discarded because of previous errors.");
+  }
+  call.out.ok();
+  return Done::replied;
+}
+
+Done not_run(Call& call) {
+  return fail(call,
+              "ERR not run: MULTI has begun a transaction, which this server does not have; "
+              "DISCARD ends it");
+}
+
 }  // namespace
 
 bool fits_arity(const Command& command, std::size_t args) {
@@ -64,7 +104,13 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
       session.closing = true;
       return Done::replied;  // with nothing
     }
-    return unknown_command(call);
+    if (is_of_transaction(args[0])) {
+      return of_transaction(call);
+    }
+    return session.refusing ? not_run(call) : unknown_command(call);
+  }
+  if (session.refusing && command->name != "quit") [[unlikely]] {
+    return not_run(call);
   }
   if (!fits_arity(*command, args.size())) {
     return wrong_arity(call, command->name);
@@ -78,6 +124,12 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
                                     command->name));
     }
   }
+  if (command->flags & (on_keys | on_strings)) {
+    if (const Status failure = store_.failure(); !failure.ok() && is_in_doubt(*command, args))
+        [[unlikely]] {
+      return fail(call, failure_text(failure));
+    }
+  }
   const Done done = command->run(call);
   if (done != Done::no_room && done != Done::uncommitted) {  // else it goes on where it is
     session.progress = 0;
@@ -85,6 +137,25 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
     session.moved.clear();
   }
   return done;
+}
+
+// Of a store that has failed: whether the reply would tell of what a power cut may take.
+bool Executor::is_in_doubt(const Command& command, Args args) {
+  if (command.first_key == 0) {
+    return true;  // it is about all keys
+  }
+  const auto count = static_cast<int>(args.size());
+  const int last = command.last_key < 0 ? count + command.last_key : command.last_key;
+  for (int i = command.first_key; i <= last && i < count; i += command.step) {
+    if (store_.is_in_doubt(stored_key(args[static_cast<std::size_t>(i)]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string failure_text(const Status& why) {
+  return fmt::format("MISCONF the store has failed: {}", why.message());
 }
 
 // --- For commands ---
@@ -174,6 +245,8 @@ std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
                        : Done::no_room;
     case Code::invalid_argument:
       return fail(call, "ERR a key has at most 1024 bytes, a value at most 16777216");
+    case Code::io_error:
+      return fail(call, failure_text(mark.status()));
     default:
       return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
   }

@@ -32,6 +32,7 @@ class MemoryStore final : public kv::LocalStore {
       whole += as_text(piece);
     }
     REMORA_TRY(check_sizes(key, whole.size()));
+    REMORA_TRY(failure());
     if (refusals != 0) {
       --refusals;
       return Status(Code::no_space, "no room");
@@ -75,8 +76,19 @@ class MemoryStore final : public kv::LocalStore {
   Task<Status> persistent(Mark mark) override {
     while (persistent_now() < mark) {
       co_await runtime_.sleep_for(100'000);
+      REMORA_CO_TRY(will_fail ? fail() : Status());
     }
     co_return Status();
+  }
+  std::optional<Status> persistent_at_once() override {
+    return will_fail && at_once ? std::optional(fail()) : std::nullopt;
+  }
+  Status failure() const override {
+    return has_failed_ ? Status(Code::io_error, "the disk of this test is broken") : Status();
+  }
+  bool is_in_doubt(ConstBytes key) override {
+    const auto at = entries_.find(std::string(as_text(key)));
+    return at != entries_.end() && at->second.version > persistent_;
   }
   // The cursor is how many keys were given; good enough while nothing changes.
   kv::ScanCursor scan(kv::ScanCursor from, std::size_t most_keys, kv::ScanSink& sink) override {
@@ -101,6 +113,8 @@ class MemoryStore final : public kv::LocalStore {
   std::string failing_key = {};    // whose deletion fails for good
   bool full = false;               // waiting for room does not help
   bool automatic = true;           // everything is persistent at once
+  bool will_fail = false;          // the next commit does
+  bool at_once = false;            // and it is one that blocks
 
  private:
   struct Entry {
@@ -109,6 +123,10 @@ class MemoryStore final : public kv::LocalStore {
     std::uint64_t version = 0;
   };
 
+  Status fail() {
+    has_failed_ = true;
+    return failure();
+  }
   static Status check_sizes(ConstBytes key, std::size_t value_bytes) {
     return key.empty() || key.size() > kv::limits::key_bytes ||
                    value_bytes > kv::limits::value_bytes
@@ -120,6 +138,7 @@ class MemoryStore final : public kv::LocalStore {
   std::map<std::string, Entry> entries_;
   Mark now_ = 0;
   Mark persistent_ = 0;
+  bool has_failed_ = false;
 };
 
 }  // namespace remora::resp

@@ -79,16 +79,13 @@ Parser::Number Parser::any_number(std::string_view bytes, std::int64_t& value) {
 Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
   const auto wait = [&](std::size_t size) {
     wanted_ = size;
-    for (const std::string_view arg : std::span(args_).subspan(pieces_.size())) {
+    for (const std::string_view arg : args_) {
       pieces_.push_back({static_cast<std::uint32_t>(arg.data() - bytes.data()),
                          static_cast<std::uint32_t>(arg.size())});
     }
+    args_.clear();
     return Step::more;
   };
-  // The bytes may lie elsewhere than at the last call.
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    args_[i] = {bytes.data() + pieces_[i].from, pieces_[i].size};
-  }
   if (!inside_) {
     std::int64_t count = 0;
     switch (number(bytes, count)) {
@@ -159,7 +156,23 @@ Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
     --left_;
   }
   inside_ = false;
+  if (!pieces_.empty()) {
+    take_pieces(bytes);
+  }
   return Step::request;
+}
+
+// The arguments of earlier calls, before those of this one. The bytes may lie elsewhere than at
+// those calls; once, when the request is whole, is enough.
+void Parser::take_pieces(std::string_view bytes) {
+  std::vector<std::string_view> all;
+  all.reserve(pieces_.size() + args_.size());
+  for (const Piece& piece : pieces_) {
+    all.emplace_back(bytes.data() + piece.from, piece.size);
+  }
+  all.insert(all.end(), args_.begin(), args_.end());
+  args_ = std::move(all);
+  pieces_ = {};
 }
 
 Parser::Step Parser::next_line(std::string_view bytes) {

@@ -6,6 +6,7 @@
 // it is there. Free of headers that a fuzzer's compiler could not take.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,9 +37,11 @@ class Parser {
   std::size_t wanted() const { return wanted_; }
   const std::string& error() const { return error_; }
 
-  // What it keeps, of a request with many arguments.
+  // What it keeps of a request with many arguments, and what it may take beside that for a moment:
+  // pieces grow beside their old copies, and become arguments in the end.
   std::size_t memory_bytes() const {
-    return args_.capacity() * sizeof(std::string_view) + pieces_.capacity() * sizeof(Piece) +
+    return args_.capacity() * sizeof(std::string_view) +
+           pieces_.capacity() * (sizeof(Piece) + std::max(2 * sizeof(Piece), sizeof args_[0])) +
            words_.capacity() * sizeof(std::string);
   }
 
@@ -58,6 +61,7 @@ class Parser {
   enum class Number : std::uint8_t { found, more, bad, too_long };
   Number number(std::string_view bytes, std::int64_t& value);
   Number any_number(std::string_view bytes, std::int64_t& value);
+  void take_pieces(std::string_view bytes);
   Step fail(std::string text);
 
   bool inside_ = false;
@@ -65,8 +69,8 @@ class Parser {
   std::int64_t bulk_ = -1;  // the size of the argument that is next, when it is known
   std::size_t at_ = 0;
   std::size_t wanted_ = 1;
-  std::vector<std::string_view> args_;
-  std::vector<Piece> pieces_;  // where those of them are that earlier calls found
+  std::vector<std::string_view> args_;  // that this call found, or all when the request is whole
+  std::vector<Piece> pieces_;           // where those are that earlier calls found
   std::vector<std::string> words_;
   std::string error_;
 };

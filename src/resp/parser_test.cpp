@@ -1,6 +1,9 @@
 #include "resp/parser.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
+
+#include <algorithm>
 
 #include "resp/limits.h"
 
@@ -96,6 +99,38 @@ TEST(Parser, says_how_much_it_waits_for) {
   Parser parser;
   EXPECT_EQ(parser.next("*2\r\n$3\r\nSET\r\n$1000\r\n", false), Parser::Step::more);
   EXPECT_EQ(parser.wanted(), 20u + 1002);
+}
+
+double processor_seconds() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+// Processor time in which a request of so many arguments is parsed that comes in small pieces.
+double seconds_for(std::size_t arguments) {
+  std::string bytes = "*" + std::to_string(arguments) + "\r\n";
+  for (std::size_t i = 0; i < arguments; ++i) {
+    bytes += "$1\r\na\r\n";
+  }
+  double least = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    Parser parser;
+    const double begun = processor_seconds();
+    for (std::size_t size = 64; size < bytes.size(); size += 64) {
+      EXPECT_EQ(parser.next(std::string_view(bytes).substr(0, size), false), Parser::Step::more);
+    }
+    EXPECT_EQ(parser.next(bytes, false), Parser::Step::request);
+    EXPECT_EQ(parser.args().size(), arguments);
+    least = std::min(least, processor_seconds() - begun);
+  }
+  return least;
+}
+
+// Eight times the arguments take about eight times as long; what looked at all of them again with
+// every piece would take 64 times as long.
+TEST(Parser, takes_no_longer_for_an_argument_where_there_are_many) {
+  EXPECT_LT(seconds_for(131'072), 32 * seconds_for(16'384));
 }
 
 }  // namespace

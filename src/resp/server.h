@@ -176,6 +176,7 @@ class Server final : public Poller, private Sleeper {
   void hold(Connection& connection, std::size_t from, bool is_joined);
   void see_to_held();
   void release_held();
+  void fail_held(const Status& why);
   Task<void> commit();
   Task<void> make_persistent(kv::LocalStore::Mark mark);
   Task<void> make_room();

@@ -218,7 +218,8 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       }
       connection.full = false;
       if (settings_.persistent && store_.persistent_now() < store_.now() &&
-          (store_.now() != before || rests_on_store(parser.args()[0]))) {
+          (store_.now() != before || rests_on_store(parser.args()[0])) &&
+          (store_.now() != before || store_.failure().ok())) {
         // No commit begins meanwhile, so that one covers all that this call runs.
         hold(connection, from, is_held);
         is_held = true;

@@ -73,16 +73,15 @@ Task<void> Server::commit() {
   while (!holding_.empty()) {
     // Where nearly all clients wait for it, a commit that blocks is cheaper, and keeps few waiting
     // who would not.
-    std::optional<Status> at_once;
+    std::optional<Status> status;
     if (holding_.size() * 4 >= connections_.size() * 3) {
-      at_once = store_.persistent_at_once();
+      status = store_.persistent_at_once();
     }
-    const Status status = at_once ? *at_once : co_await store_.persistent(store_.now());
-    if (!status.ok()) {
-      // Nobody can be told that a write is persistent.
-      while (!holding_.empty()) {
-        close(*holding_.back());
-      }
+    if (!status) {
+      status = co_await store_.persistent(store_.now());
+    }
+    if (!status->ok()) {
+      fail_held(*status);
       break;
     }
     ++commits_;
@@ -92,6 +91,26 @@ Task<void> Server::commit() {
     co_await runtime_.yield();
   }
   committing_ = false;
+}
+
+// Nobody can be told that a write is persistent. The first reply that was held is the failure, and
+// ends the connection: behind it there may be others that were not held, of which nobody knows
+// where they begin.
+void Server::fail_held(const Status& why) {
+  for (Connection* connection : std::exchange(holding_, {})) {
+    if (connection->dead) {
+      continue;
+    }
+    const std::string before(connection->out.bytes().substr(0, connection->sendable()));
+    connection->out.assign(before, before.size());
+    connection->holds.clear();
+    connection->held = 0;
+    connection->session.closing = true;
+    ++counters_.errors;
+    out_.error(failure_text(why));
+    (void)send(*connection);
+  }
+  bury();
 }
 
 // --- Room ---
@@ -225,7 +244,9 @@ void Server::end_waits() {
         settings_.outlives_process && store_.persistent_now() >= connection->wait.mark;
     const bool is_served =
         (connection->wait.local == 0 || is_persistent) && connection->wait.replicas == 0;
-    if (is_served || now_ns >= connection->wait_end_ns) {
+    const bool is_hopeless =
+        connection->wait.local != 0 && !is_persistent && !store_.failure().ok();
+    if (is_served || is_hopeless || now_ns >= connection->wait_end_ns) {
       std::erase(waiting_, connection);
       answer_wait(*connection, is_persistent);
     }

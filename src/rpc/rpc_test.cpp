@@ -251,11 +251,12 @@ TEST_F(RpcCommitTest, those_who_ask_again_and_again_share_their_commits) {
   EXPECT_EQ(pages_.commits(), before + 5);
 }
 
-TEST_F(RpcCommitTest, a_failed_commit_ends_who_waits_for_it) {
+TEST_F(RpcCommitTest, a_failed_commit_is_answered_to_all_that_wait_for_it) {
   service_.waits = true;
   pages_.fail();
-  EXPECT_NE(loop_.block_on(say(*caller_, "persist")), "");
-  EXPECT_EQ(service_.gone, 1);
+  EXPECT_EQ(loop_.block_on(say(*caller_, "persist")), "io_error: the medium failed");
+  EXPECT_EQ(loop_.block_on(say(*caller_, "persist")), "io_error: the medium failed");
+  EXPECT_EQ(service_.gone, 0);
 }
 
 }  // namespace

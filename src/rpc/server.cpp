@@ -333,7 +333,8 @@ bool Server::send_waiting() {
       --client->owed;
       send(*client, waiting.buffer, waiting.size_bytes);
     } else if (!is_persistent && has_failed) {
-      drop(*client);  // it never will be; the client must not believe otherwise
+      --client->owed;
+      send_failure(*client, waiting.buffer);
     } else {
       if (is_persistent || !options_.told_of_commits) {
         next_ns = std::min(next_ns, is_persistent ? waiting.due_ns : now_ns + look_ns);
@@ -352,6 +353,20 @@ bool Server::send_waiting() {
     gather_.ended(committed, uncommitted_, now_ns);
   }
   return kept != count;
+}
+
+// What the reply waits for never will be persistent: that is the answer.
+void Server::send_failure(Client& client, std::uint32_t buffer) {
+  const Bytes message = std::span(client.reply_memory).subspan(buffer * reply_stride());
+  MessageHead head;
+  std::memcpy(&head, message.data(), sizeof head);
+  const Status why = host_.region().failure();
+  const Reply reply = Reply::failure(body_of(client, buffer), Code::io_error, why.message());
+  head.code = static_cast<std::uint16_t>(reply.code);
+  head.size_bytes = reply.size_bytes;
+  put_head(message, head);
+  ++failures_;
+  send(client, buffer, static_cast<std::uint32_t>(head_bytes + reply.size_bytes));
 }
 
 // Whoever does not wait for an answer may be READing, which this loop executes on some wires; and

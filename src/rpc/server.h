@@ -162,6 +162,7 @@ class Server final : private Poller {
   void handle(Client& client, const fabric::WorkCompletion& completion);
   void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
   bool send_waiting();
+  void send_failure(Client& client, std::uint32_t buffer);
   bool commit_waiting();
   bool all_wait() const;
   // Whether the end of a commit, or a timer, wakes the loop for replies that wait.

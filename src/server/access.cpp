@@ -41,7 +41,7 @@ Result<Role> parse_role(std::string_view text) {
                 fmt::format("unknown role '{}'; choose read, write or admin", text));
 }
 
-Result<Role> role_of(const AccessRules& rules, uid_t uid, uid_t server_uid,
+Result<Role> role_of(const AccessRules& rules, std::optional<uid_t> uid, uid_t server_uid,
                      std::string_view token) {
   if (!token.empty()) {
     Role role = Role::none;
@@ -53,16 +53,20 @@ Result<Role> role_of(const AccessRules& rules, uid_t uid, uid_t server_uid,
     }
     return role;
   }
+  if (!uid) {
+    return Status(Code::permission_denied,
+                  "a client from the network needs a token of this store; --token presents one");
+  }
   if (uid == server_uid) {
     return Role::admin;
   }
-  const auto rule = std::ranges::find(rules.users, uid, &UserRule::uid);
+  const auto rule = std::ranges::find(rules.users, *uid, &UserRule::uid);
   const Role role = rule == rules.users.end() ? rules.others : rule->role;
   if (role == Role::none) {
     return Status(Code::permission_denied,
                   fmt::format("user {} has no role at this store; ask for a token, or for a line "
                               "in its [access] settings",
-                              uid));
+                              *uid));
   }
   return role;
 }

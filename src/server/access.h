@@ -6,13 +6,15 @@
 //   admin   may stop the server too
 //
 // The server's own user is admin, whatever the rules say: its processes could do as much without
-// asking. A client that presents a token has the role of that token, be it less than its user's.
+// asking. A client that presents a token has the role of that token, be it less than its user's. A
+// client whose user nobody knows, as one from the network, has a token or nothing.
 #pragma once
 
 #include <sys/types.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +44,7 @@ inline constexpr std::size_t token_bytes_max = 108;
 struct AccessRules {
   std::vector<UserRule> users;
   std::vector<TokenRule> tokens;
-  Role others = Role::none;             // of users that no rule names
+  Role others = Role::none;             // of users of this machine that no rule names
   std::uint32_t clients_per_user = 16;  // links of one user other than the server's own
 
   // Whether anybody but the server's own user may come.
@@ -55,7 +57,9 @@ constexpr std::uint32_t places_for_others(std::uint32_t places) {
   return places < 2 ? places : places - std::max(1u, places / 8);
 }
 
-// The role of a client. Fails with permission_denied when it has none, or its token is no token.
-Result<Role> role_of(const AccessRules& rules, uid_t uid, uid_t server_uid, std::string_view token);
+// The role of a client; no uid: nobody knows its user. Fails with permission_denied when it has
+// none, or its token is no token.
+Result<Role> role_of(const AccessRules& rules, std::optional<uid_t> uid, uid_t server_uid,
+                     std::string_view token);
 
 }  // namespace remora::server

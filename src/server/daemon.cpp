@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -22,6 +23,8 @@ namespace {
 constexpr std::uint64_t settle_most_ns = 30'000'000'000;
 constexpr std::uint64_t settle_look_ns = 1'000'000;
 constexpr std::uint64_t answer_patience_ns = 1'000'000'000;
+// For the replies that say so when the store has failed.
+constexpr std::uint64_t answer_failures_ns = 100'000'000;
 
 // Open files: of a native client its socket, its process, and one more while it comes; of the store
 // its pool, its listeners, metrics, and what is needed for a moment.
@@ -29,8 +32,6 @@ constexpr std::uint64_t files_per_client = 3;
 constexpr std::uint64_t files_of_store = 64;
 
 constexpr const char* automatic_resp = "127.0.0.1:6380";
-// A client of which the kernel does not tell the user.
-constexpr uid_t nobody = static_cast<uid_t>(-1);
 
 // Of processes that share a busy machine: a client that is not run for a moment is not dead.
 constexpr std::uint64_t value_patience_ns = 1'000'000'000;
@@ -161,6 +162,7 @@ Status Daemon::open_metrics() {
   HttpResponderOptions options;
   options.address = settings_.metrics;
   options.content_type = metrics_content_type;
+  options.health = [this] { return host_->failure(); };
   Result<std::unique_ptr<HttpResponder>> metrics =
       HttpResponder::open(runtime_, options, [this] { return metrics_text(*host_, resp_.get()); });
   if (!metrics.ok()) {
@@ -214,7 +216,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
     const uid_t own = ::geteuid();
     resp::Visitor visitor;
-    visitor.access = access_of(role_of(settings_.access, uid.value_or(nobody), own, ""));
+    visitor.access = access_of(role_of(settings_.access, uid, own, ""));
     if (uid != own) {
       visitor.guest = uid ? fmt::format("user {}", *uid) : "clients of " + host;
     }
@@ -223,7 +225,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   if (!settings_.access.tokens.empty()) {
     options.authenticator = [this](std::string_view, std::string_view token) {
       return token.empty() ? resp::Access::none
-                           : access_of(role_of(settings_.access, nobody, ::geteuid(), token));
+                           : access_of(role_of(settings_.access, std::nullopt, ::geteuid(), token));
     };
   }
   Result<std::unique_ptr<resp::Server>> server = resp::Server::open(runtime_, store, options);
@@ -270,16 +272,44 @@ std::string Daemon::announcement() {
     text += fmt::format("redis        {}\n", resp_text_);
   }
   if (!settings_.metrics.empty()) {
-    text += fmt::format("metrics      http://{}/metrics\n", settings_.metrics);
+    text +=
+        fmt::format("metrics      http://{0}/metrics, and http://{0}/health\n", settings_.metrics);
   }
   return text;
 }
 
 Status Daemon::serve(const StopSignals& signals) {
+  bool is_known = false;  // that it has failed
   while (signals.count() == 0 && !host_->stop_wanted()) {
     (void)runtime_.turn();
+    if (is_known) {
+      continue;
+    }
+    if (const Status failure = host_->failure(); !failure.ok()) [[unlikely]] {
+      if (settings_.on_failure == OnFailure::exit) {
+        (void)runtime_.run_for(answer_failures_ns);
+        return end_failed(failure);
+      }
+      is_known = true;
+      fmt::print(stderr, "remora: the store has failed, and goes on with reads: {}\n",
+                 failure.message());
+    }
   }
   return settle(signals);
+}
+
+// Nothing is left to wait for.
+Status Daemon::end_failed(const Status& why) {
+  close_doors();
+  (void)runtime_.run_for(settle_look_ns);
+  return Status(Code::io_error, fmt::format("the store has failed: {}", why.message()));
+}
+
+void Daemon::close_doors() {
+  host_->close_doors();
+  if (resp_) {
+    resp_->close_doors();
+  }
 }
 
 Status Daemon::settle(const StopSignals& signals) {
@@ -290,11 +320,11 @@ Status Daemon::settle(const StopSignals& signals) {
   do {
     (void)runtime_.run_for(settle_look_ns);
   } while (host_->stopper_here() && signals.count() == before && runtime_.now_ns() < answered_ns);
-  host_->close_doors();
-  if (resp_) {
-    resp_->close_doors();
-  }
+  close_doors();
   while (host_->store().busy() || host_->links() != 0 || (resp_ && resp_->busy())) {
+    if (const Status failure = host_->failure(); !failure.ok()) {
+      return end_failed(failure);
+    }
     if (signals.count() > before || runtime_.now_ns() > give_up_ns) {
       return Status(Code::timed_out,
                     "stopped while values were on their way: what was not acknowledged as "

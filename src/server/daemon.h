@@ -37,7 +37,9 @@ class Daemon {
 
   // Runs the loop until a signal or a client asks for the end, then lets nobody in, and waits until
   // all that was acknowledged is as persistent as the engine makes it by itself, or a second signal
-  // comes, or that takes too long. Fails when it is not.
+  // comes, or that takes too long. Fails when it is not. A store that fails for good ends this with
+  // its failure, or, told to stay, with a line on standard error, and the end then waits for
+  // nothing.
   Status serve(const StopSignals& signals);
 
  private:
@@ -48,6 +50,8 @@ class Daemon {
   Status open_resp();
   Status open_resp_at(const std::string& where, kv::LocalStore& store);
   Status settle(const StopSignals& signals);
+  Status end_failed(const Status& why);
+  void close_doors();
 
   Runtime& runtime_;
   const Settings settings_;

@@ -215,6 +215,36 @@ TEST_F(DaemonTest, counts_redis_clients_by_user_where_others_are_admitted) {
   EXPECT_EQ(ask(come(::geteuid()), "GET key"), "-ERR max number of clients reached\r\n");
 }
 
+// It has sent, and gone before anybody asked the kernel who it is: as unknown as one that comes
+// from another machine.
+TEST_F(DaemonTest, runs_nothing_of_a_redis_client_whose_user_nobody_knows) {
+  settings_.access.others = Role::write;
+  const auto daemon = opened();
+  const int gone = redis_client(*daemon);
+  const std::string request = "SET key value\r\n";
+  ASSERT_EQ(::send(gone, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  clients_.clear();
+  EXPECT_EQ(ask(redis_client(*daemon), "GET key"), "$-1\r\n");
+  EXPECT_EQ(daemon->redis()->counters().rejected, 1u);
+}
+
+TEST_F(DaemonTest, answers_its_own_user_that_sends_no_more_before_it_is_let_in) {
+  const auto daemon = opened();
+  const int client = redis_client(*daemon);
+  const std::string request = "SET key value\r\n";
+  ASSERT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  ASSERT_EQ(::shutdown(client, SHUT_WR), 0);
+  std::array<char, 16> reply;
+  ssize_t size = -1;
+  while ((size = ::recv(client, reply.data(), reply.size(), MSG_DONTWAIT)) < 0) {
+    ASSERT_EQ(errno, EAGAIN);
+    (void)loop_.run_for(100'000);
+  }
+  EXPECT_EQ(std::string(reply.data(), static_cast<std::size_t>(size)), "+OK\r\n");
+}
+
 TEST_F(DaemonTest, does_without_redis_clients_where_the_automatic_port_is_taken) {
   settings_.resp = "auto";
   const auto first = opened();

@@ -100,7 +100,7 @@ bool HttpResponder::accept_some() {
       return some;
     }
     some = true;
-    if (connections_.size() == most_connections) {
+    if (connections_.size() == most_connections && !drop_slowest()) {
       continue;  // it finds itself closed
     }
     auto connection = std::make_unique<Connection>();
@@ -112,6 +112,16 @@ bool HttpResponder::accept_some() {
       runtime_.arm(sweeper_, runtime_.after(options_.patience_ns));
     }
   }
+}
+
+// Whoever has asked half of something for the longest time makes way.
+bool HttpResponder::drop_slowest() {
+  const auto slowest = std::ranges::find(connections_, false, &Connection::answered);
+  if (slowest == connections_.end()) {
+    return false;
+  }
+  connections_.erase(slowest);
+  return true;
 }
 
 bool HttpResponder::step(Connection& connection) {
@@ -159,6 +169,11 @@ void HttpResponder::answer(Connection& connection) {
   const std::string_view target = line.substr(first + 1, second - first - 1);
   if (method != "GET" && method != "HEAD") {
     connection.answer = response("405 Method Not Allowed", "text/plain", "GET alone\n", true);
+  } else if (options_.health && target.substr(0, target.find('?')) == options_.health_path) {
+    const Status health = options_.health();
+    connection.answer =
+        response(health.ok() ? "200 OK" : "503 Service Unavailable", "text/plain",
+                 health.ok() ? "ok\n" : std::string(health.message()) + "\n", method == "GET");
   } else if (target.substr(0, target.find('?')) != options_.path) {
     connection.answer =
         response("404 Not Found", "text/plain", "there is only " + options_.path + "\n", true);

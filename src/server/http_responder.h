@@ -1,8 +1,10 @@
-// HttpResponder: answers GET of one path over HTTP/1.1, for programs that collect metrics. Small on
+// HttpResponder: answers GET of one path over HTTP/1.1, for programs that collect metrics, and of a
+// second one that says whether all is well. Small on
 // purpose: no keep-alive, no bodies, no TLS; put it on a loopback address or behind something.
 //
-// Bounded: a handful of connections, a few KB of request, a few seconds for each. One that asks too
-// slowly, or nonsense, is answered so and closed. A poller of the loop; nothing blocks.
+// Bounded: a handful of connections, a few KB of request, a few seconds for each; half requests
+// make way for one that comes. One that asks too slowly, or nonsense, is answered so and closed. A
+// poller of the loop; nothing blocks.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +25,8 @@ struct HttpResponderOptions {
   std::string address = {};  // as SocketAddress::parse takes it
   std::string path = "/metrics";
   std::string content_type = "text/plain";
+  std::string health_path = "/health";        // 200, or 503 and what is wrong
+  std::function<Status()> health = {};        // none: there is no such path
   std::uint64_t patience_ns = 5'000'000'000;  // for one connection
 };
 
@@ -63,6 +67,7 @@ class HttpResponder final : public OccasionalPoller {
   Status listen();
   bool serve() override;
   bool accept_some();
+  bool drop_slowest();
   // Whether the connection goes on.
   bool step(Connection& connection);
   void answer(Connection& connection);

@@ -24,6 +24,7 @@ class HttpResponderTest : public testing::Test {
     HttpResponderOptions options;
     options.address = "127.0.0.1:0";
     options.patience_ns = patience_ns;
+    options.health = [this] { return health_; };
     responder_ =
         HttpResponder::open(loop_, options, [] { return std::string(100'000, 'x'); }).value();
   }
@@ -60,9 +61,18 @@ class HttpResponderTest : public testing::Test {
     return answer;
   }
 
+  Status health_;
   PollLoop loop_;
   std::unique_ptr<HttpResponder> responder_;
 };
+
+TEST_F(HttpResponderTest, says_whether_all_is_well) {
+  EXPECT_THAT(ask("GET /health HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 OK"));
+  health_ = Status(Code::io_error, "the disk is gone");
+  const std::string answer = ask("GET /health HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 Service Unavailable"));
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nthe disk is gone\n"));
+}
 
 TEST_F(HttpResponderTest, answers_a_get_in_full) {
   const std::string answer = ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -102,6 +112,20 @@ TEST_F(HttpResponderTest, closes_who_says_nothing_and_stays_bounded) {
   }
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
   for (const int socket : silent) {
+    ::close(socket);
+  }
+}
+
+TEST_F(HttpResponderTest, half_requests_keep_nobody_from_asking) {
+  std::vector<int> half;
+  for (int i = 0; i < 40; ++i) {
+    half.push_back(connect());
+    EXPECT_EQ(::send(half.back(), "GET /", 5, MSG_NOSIGNAL), 5);
+  }
+  (void)loop_.run_for(1'000'000);
+  EXPECT_LE(responder_->connections(), 16u);
+  EXPECT_THAT(ask("GET /metrics HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  for (const int socket : half) {
     ::close(socket);
   }
 }

@@ -56,7 +56,7 @@ Question question_about(const End& peer, const End& own) {
   question.header.nlmsg_flags = NLM_F_REQUEST;
   question.request.sdiag_family = peer.family;
   question.request.sdiag_protocol = IPPROTO_TCP;
-  question.request.idiag_states = 1u << TCP_ESTABLISHED;
+  question.request.idiag_states = 1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 | 1u << TCP_FIN_WAIT2;
   inet_diag_sockid& id = question.request.id;
   id.idiag_sport = peer.port;
   id.idiag_dport = own.port;
@@ -66,10 +66,15 @@ Question question_about(const End& peer, const End& own) {
   return question;
 }
 
+// A peer that sends no more (shutdown) may still read, and is somebody as long as a process has it.
+bool is_connected(unsigned state) {
+  return state == TCP_ESTABLISHED || state == TCP_FIN_WAIT1 || state == TCP_FIN_WAIT2;
+}
+
 // The kernel may answer with a socket that listens at the peer's port; and one that its process has
 // closed belongs to nobody, which it says as user 0.
 bool answers(const inet_diag_msg& answer, const inet_diag_sockid& asked) {
-  return answer.idiag_state == TCP_ESTABLISHED && answer.idiag_inode != 0 &&
+  return is_connected(answer.idiag_state) && answer.idiag_inode != 0 &&
          answer.id.idiag_sport == asked.idiag_sport && answer.id.idiag_dport == asked.idiag_dport &&
          std::memcmp(answer.id.idiag_src, asked.idiag_src, sizeof asked.idiag_src) == 0 &&
          std::memcmp(answer.id.idiag_dst, asked.idiag_dst, sizeof asked.idiag_dst) == 0;

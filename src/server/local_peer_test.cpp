@@ -71,6 +71,19 @@ TEST_P(LocalPeerTest, of_another_user_is_known_by_that) {
   ::waitpid(child, nullptr, 0);
 }
 
+// As `printf ... | nc -N` does, often before it is accepted.
+TEST_P(LocalPeerTest, that_sends_no_more_is_known_while_it_is_there) {
+  if (!has_family_) {
+    GTEST_SKIP() << "this machine has no " << GetParam();
+  }
+  Descriptor client = connected();
+  ASSERT_EQ(::shutdown(client.number(), SHUT_WR), 0);
+  const Descriptor server = accepted();
+  EXPECT_EQ(peer_.user_of(server.number()), ::getuid());
+  client = Descriptor();
+  EXPECT_EQ(peer_.user_of(server.number()), std::nullopt);
+}
+
 // The kernel says user 0 of a socket that nobody has any more.
 TEST_P(LocalPeerTest, that_is_gone_is_nobody) {
   if (!has_family_) {

@@ -23,9 +23,9 @@ std::optional<LocalFabric> parse_fabric(std::string_view name) {
 
 Result<LocalWire> LocalWire::create_both(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                          LocalFabric fabric, const fabric::nic::IpEndpoint& at,
-                                         std::uint32_t max_links) {
+                                         std::uint32_t max_links, std::uint32_t max_far_links) {
   Result<std::unique_ptr<RoceNet>> net =
-      RoceNet::listen(runtime, owner, at, {.max_links = max_links, .is_second = true});
+      RoceNet::listen(runtime, owner, at, {.max_links = max_far_links, .is_second = true});
   if (!net.ok()) {
     return net.status();
   }

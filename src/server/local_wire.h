@@ -44,10 +44,10 @@ class LocalWire {
   // Between hosts: the store's side, and a client's, which is linked when this has ended.
   static Result<LocalWire> listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                      const fabric::nic::IpEndpoint& at, std::uint32_t max_links);
-  // Both, for a store: each takes so many links.
+  // Both, for a store: with so many links of this host, and of others.
   static Result<LocalWire> create_both(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                        LocalFabric fabric, const fabric::nic::IpEndpoint& at,
-                                       std::uint32_t max_links);
+                                       std::uint32_t max_links, std::uint32_t max_far_links);
   static Task<Result<LocalWire>> connect_to(Runtime& runtime, fabric::nic::LinkOwner& owner,
                                             fabric::nic::IpEndpoint to);
 

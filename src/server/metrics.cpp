@@ -116,9 +116,13 @@ std::string metrics_text(StoreHost& host, const resp::Server* redis) {
   text.add({.name = "remora_uptime_seconds", .help = "Since the store was opened", .unit = 1e-9},
            host.uptime_ns());
   text.add({.name = "remora_pool_bytes", .help = "Size of the pool"}, host.pool_bytes());
+  const bool has_failed = !host.failure().ok();
+  text.add({.name = "remora_store_failed",
+            .help = "1 when the store has failed for good and nothing becomes persistent any more"},
+           std::uint64_t{has_failed ? 1u : 0u});
   text.add({.name = "remora_medium_survives_power_cut",
             .help = "1 when what is persistent survives a power cut"},
-           std::uint64_t{host.strategy().survives_power_cut ? 1u : 0u});
+           std::uint64_t{host.strategy().survives_power_cut && !has_failed ? 1u : 0u});
   text.add({.name = "remora_medium_survives_process_end",
             .help = "1 when the pool outlives the process that serves it"},
            std::uint64_t{host.survives() == Survives::nothing ? 0u : 1u});

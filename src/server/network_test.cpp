@@ -99,6 +99,18 @@ TEST_P(StoreOnNetwork, nobody_gets_in_without_a_token) {
   EXPECT_TRUE(some_day([&] { return host_->links() == 0; }));
 }
 
+// Nobody finds a token by trying, and who tries does not keep the store busy.
+TEST_P(StoreOnNetwork, an_address_that_tried_too_many_wrong_tokens_has_to_wait) {
+  open_store();
+  for (std::uint32_t i = 0; i < WrongTries::most; ++i) {
+    const auto link = join("a wrong token " + std::to_string(i));
+    EXPECT_NE(link.status().message().find("no such token"), std::string::npos);
+  }
+  const auto link = join(write_token);
+  EXPECT_EQ(link.code(), Code::permission_denied);
+  EXPECT_NE(link.status().message().find("too many wrong tokens"), std::string::npos);
+}
+
 TEST_P(StoreOnNetwork, nobody_gets_in_where_there_are_no_tokens) {
   options_.access.tokens.clear();
   open_store();
@@ -173,22 +185,71 @@ TEST_P(StoreOnNetwork, who_is_half_introduced_when_the_doors_close_gets_no_link)
   EXPECT_EQ(host_->links_total(), 0u);
 }
 
-TEST_P(StoreOnNetwork, those_who_come_at_once_take_no_more_places_than_there_are) {
+// Peers that have a link, and never say what they want.
+class SilentPeers {
+ public:
+  template <typename SomeDay>
+  void add(const StoreHost& host, SomeDay some_day) {
+    peers_.emplace_back(host, static_cast<std::uint8_t>(peers_.size()));
+    ASSERT_TRUE(some_day([this] {
+      return peers_.back().has_heard(NetKind::ready) || peers_.back().has_heard(NetKind::refusal);
+    }));
+    peers_.back().settle();
+  }
+  Code reason_of_last() const { return peers_.back().reason(); }
+
+ private:
+  std::vector<HalfIntroduced> peers_;
+};
+
+TEST_P(StoreOnNetwork, silent_peers_take_no_place_of_those_who_have_a_token) {
   options_.server.most_clients = 3;  // one is the store's own user's
   open_store();
-  std::vector<HalfIntroduced> peers;
-  for (std::uint8_t id = 0; id < 3; ++id) {
-    peers.emplace_back(*host_, id);
+  SilentPeers silent;
+  for (std::size_t i = 1; i <= 8; ++i) {
+    silent.add(*host_, [this](auto predicate) { return some_day(predicate); });
+    ASSERT_TRUE(some_day([&] { return host_->links() == i; }));
   }
-  for (HalfIntroduced& peer : peers) {
-    ASSERT_TRUE(some_day([&] { return peer.has_heard(NetKind::ready); }));
+  const auto one = join(write_token);
+  ASSERT_TRUE(one.ok()) << one.status().message();
+  const auto other = join(read_token);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  EXPECT_EQ(join(write_token).code(), Code::no_space) << "places are still counted";
+}
+
+TEST_P(StoreOnNetwork, silent_peers_are_few_of_one_address_and_soon_gone) {
+  options_.strangers_of_address = 2;
+  options_.stranger_timeout_ns = 50'000'000;
+  open_store();
+  SilentPeers silent;
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    silent.add(*host_, [this](auto predicate) { return some_day(predicate); });
+    ASSERT_TRUE(some_day([&] { return host_->links_total() == i; }));
   }
-  for (HalfIntroduced& peer : peers) {
-    peer.settle();
+  EXPECT_TRUE(some_day([&] { return host_->links() == 0; }));
+  options_.stranger_timeout_ns = 60'000'000'000;
+  open_store();
+  SilentPeers patient;
+  for (std::size_t i = 1; i <= 2; ++i) {
+    patient.add(*host_, [this](auto predicate) { return some_day(predicate); });
+    ASSERT_TRUE(some_day([&] { return host_->links() == i; }));
   }
-  EXPECT_TRUE(some_day([&] { return host_->refusals_total() == 1; }));
+  patient.add(*host_, [this](auto predicate) { return some_day(predicate); });
+  EXPECT_EQ(patient.reason_of_last(), Code::no_space);
   EXPECT_EQ(host_->links(), 2u);
-  EXPECT_EQ(host_->links_total(), 2u);
+}
+
+TEST_P(StoreOnNetwork, who_was_silent_longest_makes_way) {
+  options_.strangers = 2;
+  options_.stranger_timeout_ns = 60'000'000'000;
+  open_store();
+  SilentPeers silent;
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    silent.add(*host_, [this](auto predicate) { return some_day(predicate); });
+    ASSERT_TRUE(some_day([&] { return host_->links_total() == i; }));
+  }
+  EXPECT_TRUE(some_day([&] { return host_->links() == 2; }));
+  EXPECT_TRUE(join(write_token).ok());
 }
 
 TEST_P(StoreOnNetwork, of_two_that_come_at_once_the_one_without_a_place_hears_why) {

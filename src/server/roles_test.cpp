@@ -1,5 +1,5 @@
-// Least rights: what a client of the role read may do to a store on either wire, by the store's own
-// requests and by verbs of its own.
+// Least rights: what a client of a role may do to a store on either wire of one host, by the
+// store's own requests and by verbs of its own.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/folder_testing.h"
-#include "kv/efactory/messages.h"
-#include "rpc/caller.h"
+#include "pmem/pool_format.h"
 #include "runtime/poll_loop.h"
+#include "server/intruder_testing.h"
 #include "server/store_host.h"
 #include "server/store_link.h"
 
@@ -104,89 +104,6 @@ TEST_P(RolesTest, tells_which_wire_is_taken) {
   EXPECT_LT(to_text(facts).size(), session_format::tail_bytes_max);
 }
 
-// A client that does not use the store's own code: it joins, and then says what it likes.
-class Intruder final : public fabric::nic::LinkOwner {
- public:
-  Intruder(PollLoop& loop, LocalFabric fabric, const std::string& path, const std::string& token)
-      : loop_(loop),
-        wire_(LocalWire::create(loop, this, fabric).value()),
-        nic_(loop, wire_.wire(), dma_),
-        caller_(rpc::Caller::create(Host(loop, nic_), {}).value()),
-        memory_(make_dram(page_bytes).value()),
-        region_(caller_->domain()
-                    .register_memory(memory_->bytes(), fabric::local_write, memory_.get())
-                    .value()) {
-    link_ = loop.block_on(wire_.wire().connect(path)).value();
-    const SessionMessage join{.kind = SessionKind::join,
-                              .engine = "efactory",
-                              .queue_pair = caller_->address(),
-                              .text = token};
-    EXPECT_TRUE(wire_.wire().send_control(link_, encode(join)).ok());
-    for (int i = 0; i < 5000 && heard_.kind != SessionKind::welcome; ++i) {
-      (void)loop.run_for(1'000'000);
-    }
-    EXPECT_EQ(heard_.kind, SessionKind::welcome) << heard_.reason.message();
-    EXPECT_TRUE(caller_->connect(heard_.queue_pair, {}).ok());
-    layout_ = loop.block_on(hello());
-  }
-
-  // READs until the pool is mapped, where it can be, so that what comes next may go that way.
-  void read_some() {
-    for (int i = 0; i < 50; ++i) {
-      fabric::SendWork work{.opcode = fabric::Opcode::read, .remote = layout_.pool};
-      EXPECT_EQ(attempt(work), fabric::WorkStatus::success);
-      (void)loop_.run_for(200'000);
-    }
-  }
-  bool goes_by_itself() const { return nic_.counters().requests_short_cut != 0; }
-  fabric::WorkStatus attempt(fabric::SendWork work) {
-    const fabric::Sge piece = region_->piece(0, 8);
-    if (work.opcode != fabric::Opcode::flush && work.opcode != fabric::Opcode::atomic_write) {
-      work.pieces = std::span(&piece, 1);
-    }
-    return loop_.block_on(run(work)).status;
-  }
-  fabric::RemoteAddress pool(std::uint64_t offset) const {
-    return {layout_.pool.address + offset, layout_.pool.key};
-  }
-  fabric::RemoteAddress index() const { return layout_.index; }
-
- private:
-  Task<kv::efactory::Layout> hello() {
-    rpc::CallSlot slot = co_await caller_->slot();
-    const Result<ConstBytes> reply = co_await caller_->call(slot, kv::efactory::hello, 0);
-    EXPECT_TRUE(reply.ok());
-    co_return *kv::read_struct<kv::efactory::Layout>(*reply);
-  }
-  Task<fabric::WorkCompletion> run(fabric::SendWork work) {
-    std::array<fabric::SendWork, 1> works = {work};
-    co_return co_await caller_->flows().post_all(caller_->queue_pair(), works);
-  }
-  void control(fabric::nic::LinkId, ConstBytes bytes) override { heard_ = decode(bytes).value(); }
-
-  PollLoop& loop_;
-  LocalWire wire_;
-  fabric::nic::PlainDma dma_;
-  fabric::nic::Nic nic_;
-  std::unique_ptr<rpc::Caller> caller_;
-  std::unique_ptr<Region> memory_;
-  std::unique_ptr<fabric::MemoryRegion> region_;
-  fabric::nic::LinkId link_ = 0;
-  SessionMessage heard_;
-  kv::efactory::Layout layout_;
-};
-
-// Every verb that changes memory or makes it persistent.
-std::vector<fabric::SendWork> changes(const fabric::RemoteAddress& there) {
-  using fabric::Opcode;
-  return {{.opcode = Opcode::write, .remote = there},
-          {.opcode = Opcode::write_imm, .remote = there, .immediate = 1},
-          {.opcode = Opcode::compare_swap, .remote = there, .compare = 0, .operand = 1},
-          {.opcode = Opcode::fetch_add, .remote = there, .operand = 1},
-          {.opcode = Opcode::atomic_write, .remote = there, .operand = 1},
-          {.opcode = Opcode::flush, .remote = there, .flush_bytes = 8}};
-}
-
 TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
   const auto writer = std::move(connect(writer_token)).value();
   EXPECT_TRUE(loop_.block_on(writer->store().put(as_bytes("key"), as_bytes("value"))).ok());
@@ -195,9 +112,10 @@ TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
   for (std::size_t which = 0; which < changes({}).size(); ++which) {
     for (const bool in_index : {false, true}) {
       Intruder intruder(loop_, GetParam(), folder_.file("socket"), reader_token);
-      intruder.read_some();
+      const std::uint64_t object = intruder.find("key")->object_offset;
+      intruder.read_some(object);
       EXPECT_EQ(intruder.goes_by_itself(), GetParam() == LocalFabric::mapped);
-      const fabric::RemoteAddress there = in_index ? intruder.index() : intruder.pool(4096);
+      const fabric::RemoteAddress there = in_index ? intruder.index() : intruder.pool(object);
       EXPECT_EQ(intruder.attempt(changes(there)[which]), fabric::WorkStatus::remote_access_error)
           << which;
       EXPECT_TRUE(pool_bytes() == before) << which;
@@ -206,14 +124,51 @@ TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
   EXPECT_EQ(get(*writer, "key"), "value");
 }
 
-// The same attempt with the rights for it succeeds: the test above can fail.
-TEST_P(RolesTest, a_writer_can_write_the_pool) {
-  Intruder intruder(loop_, GetParam(), folder_.file("socket"), writer_token);
-  intruder.read_some();
+// What the store keeps before the first block: header, roots, redo log, block table.
+TEST_P(RolesTest, nobody_reaches_what_the_pool_keeps_of_itself) {
+  const auto writer = std::move(connect(writer_token)).value();
+  EXPECT_TRUE(loop_.block_on(writer->store().put(as_bytes("key"), as_bytes("value"))).ok());
+  settle();
   const std::string before = pool_bytes();
-  const fabric::SendWork write{.opcode = fabric::Opcode::write,
-                               .remote = intruder.pool(before.size() - 8)};
-  EXPECT_EQ(intruder.attempt(write), fabric::WorkStatus::success);
+  const auto blocks =
+      load<std::uint64_t>(as_bytes(before).data() + offsetof(pool_format::Header, blocks));
+  for (const std::uint64_t offset : {std::uint64_t{0}, blocks / 2, blocks - 8}) {
+    for (const char* token : {reader_token, writer_token}) {
+      for (const fabric::Opcode opcode : {fabric::Opcode::read, fabric::Opcode::write}) {
+        Intruder intruder(loop_, GetParam(), folder_.file("socket"), token);
+        intruder.read_some(intruder.find("key")->object_offset);
+        EXPECT_EQ(intruder.attempt({.opcode = opcode, .remote = intruder.pool(offset)}),
+                  fabric::WorkStatus::remote_access_error)
+            << offset;
+      }
+    }
+  }
+  EXPECT_TRUE(pool_bytes() == before);
+}
+
+// The same attempt with the rights for it succeeds: the tests above can fail.
+TEST_P(RolesTest, a_writer_writes_what_it_was_granted) {
+  Intruder intruder(loop_, GetParam(), folder_.file("socket"), writer_token);
+  const auto granted = intruder.ask_for_space("key", 1000, 'v').value();
+  intruder.read_some(granted.object_offset);
+  EXPECT_EQ(intruder.write(granted.value_offset, 1000, 'v'), fabric::WorkStatus::success);
+  EXPECT_EQ(intruder.flush(granted.value_offset, 1000), fabric::WorkStatus::success);
+  EXPECT_TRUE(intruder.persist(granted.object_offset, granted.sequence).ok());
+  EXPECT_EQ(intruder.goes_by_itself(), GetParam() == LocalFabric::mapped);
+}
+
+// Where the device of the store executes, a writer reaches no more than that. By the short way,
+// which only processes of the store's own user get, it reaches every block.
+TEST_P(RolesTest, a_writer_reaches_the_values_of_others_by_the_short_way_alone) {
+  const auto writer = std::move(connect(writer_token)).value();
+  EXPECT_TRUE(loop_.block_on(writer->store().put(as_bytes("key"), as_bytes("value"))).ok());
+  settle();
+  Intruder intruder(loop_, GetParam(), folder_.file("socket"), writer_token);
+  const std::uint64_t object = intruder.find("key")->object_offset;
+  intruder.read_some(object);
+  const bool is_mapped = GetParam() == LocalFabric::mapped;
+  EXPECT_EQ(intruder.write(object + 72, 8, 'x'),
+            is_mapped ? fabric::WorkStatus::success : fabric::WorkStatus::remote_access_error);
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ std::vector<std::byte> encode(const SessionMessage& message) {
   out.first_packet = message.queue_pair.first_packet;
   out.gid = message.queue_pair.gid;
   put_text(out.text, printable(message.reason.ok() ? message.text : message.reason.message()));
+  out.nonce = message.nonce;
+  out.proof = message.proof;
   const std::string facts = printable(tail_of(message.facts), "\n");
   out.tail_bytes = static_cast<std::uint32_t>(facts.size());
   out.tail_checksum = crc32c(as_bytes(facts));
@@ -110,6 +112,8 @@ Result<SessionMessage> decode(ConstBytes bytes) {
                          .engine = *std::move(engine),
                          .queue_pair = {in.queue_pair, in.first_packet, in.gid},
                          .reason = {},
+                         .nonce = in.nonce,
+                         .proof = in.proof,
                          .facts = std::string(facts)};
   if (is_refusal) {
     message.reason = Status(static_cast<Code>(in.code), *std::move(text));

@@ -2,10 +2,10 @@
 // messages of their link, in the form of docs/formats/session.md.
 //
 //   client           host
-//   ask          ->                     which engine serves here?
-//                <-  offer              this one
-//   join         ->                     my queue pair, and my token if I have one
-//                <-  welcome            yours, and your role
+//   ask          ->                     which engine serves here? and my nonce
+//                <-  offer              this one; and mine
+//   join         ->                     my queue pair, and a proof that I know a token if I do
+//                <-  welcome            yours, and your role; and a proof that I know that token
 //
 // and at any time
 //
@@ -13,6 +13,8 @@
 //                <-  facts              names and values
 //   stop         ->                     end your service
 //                <-  facts              the last ones
+//
+// both with such a proof as the join. No token travels: token_proof.h says what a proof is.
 //
 // In place of its answer the host may send a refusal, with the reason. All of it comes from another
 // process and may be anything.
@@ -42,15 +44,19 @@ enum class SessionKind : std::uint16_t {
   stop = 8,
 };
 
+using SessionNonce = std::array<std::uint8_t, 16>;
+using SessionProof = std::array<std::uint8_t, 32>;  // zeros: none
+
 struct SessionMessage {
   SessionKind kind = SessionKind::ask;
   std::string engine = {};                   // offer and join
   fabric::QueuePairAddress queue_pair = {};  // join and welcome
   Status reason = {};                        // refusal
-  // ask, join, stat and stop: a token; welcome: the client's role; offer: "verbs" where the store
-  // is reached through an RDMA device
+  // welcome: the client's role; offer: "verbs" where the store is reached through an RDMA device
   std::string text = {};
-  std::string facts = {};  // facts: lines of a name, a space and a value (facts.h)
+  SessionNonce nonce = {};  // ask and offer
+  SessionProof proof = {};  // join, welcome, stat and stop, where a token is known
+  std::string facts = {};   // facts: lines of a name, a space and a value (facts.h)
 };
 
 // What an offer says where the store is reached through an RDMA device.
@@ -59,7 +65,7 @@ inline constexpr std::string_view offers_verbs = "verbs";
 namespace session_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'S', 'E', 'S', 'S'};
-inline constexpr std::uint16_t version = 4;
+inline constexpr std::uint16_t version = 5;
 inline constexpr std::size_t engine_bytes = 32;
 inline constexpr std::size_t text_bytes = 108;
 inline constexpr std::size_t frame_bytes = 4096;  // that a link carries
@@ -75,15 +81,18 @@ struct Message {
   std::uint32_t queue_pair;
   std::uint32_t first_packet;
   fabric::Gid gid;
-  std::array<char, text_bytes> text;  // reason of a refusal, token, role
+  std::array<char, text_bytes> text;  // reason of a refusal, role
+  SessionNonce nonce;
+  SessionProof proof;
   std::uint32_t tail_bytes;
   std::uint32_t tail_checksum;  // crc32c of the tail
   std::uint32_t checksum;       // crc32c of all before it
 };
-static_assert(sizeof(Message) == 192 && offsetof(Message, version) == 8 &&
+static_assert(sizeof(Message) == 240 && offsetof(Message, version) == 8 &&
               offsetof(Message, engine) == 16 && offsetof(Message, queue_pair) == 48 &&
               offsetof(Message, gid) == 56 && offsetof(Message, text) == 72 &&
-              offsetof(Message, tail_bytes) == 180 && offsetof(Message, checksum) == 188);
+              offsetof(Message, nonce) == 180 && offsetof(Message, proof) == 196 &&
+              offsetof(Message, tail_bytes) == 228 && offsetof(Message, checksum) == 236);
 inline constexpr std::size_t tail_bytes_max = frame_bytes - sizeof(Message);
 
 }  // namespace session_format

@@ -52,14 +52,14 @@ TEST(SessionMessage, is_what_the_document_says) {
   }
   const auto bytes = encode(message);
   const auto at = [&](std::size_t offset) { return static_cast<unsigned>(bytes[offset]); };
-  EXPECT_EQ(std::memcmp(bytes.data(), "RMRASESS\x04\0\x03\0\0\0\0\0efactory", 24), 0);
+  EXPECT_EQ(std::memcmp(bytes.data(), "RMRASESS\x05\0\x03\0\0\0\0\0efactory", 24), 0);
   EXPECT_EQ(std::memcmp(bytes.data() + 48, "\x56\x34\x12\0\xef\xcd\xab\0\x10\x11", 10), 0);
   EXPECT_EQ(at(71), 0x1fu);
   EXPECT_EQ(at(72), 0u);
-  EXPECT_EQ(at(188), 0xeau);
-  EXPECT_EQ(at(189), 0x1bu);
-  EXPECT_EQ(at(190), 0x2bu);
-  EXPECT_EQ(at(191), 0x92u);
+  EXPECT_EQ(at(236), 0xe1u);
+  EXPECT_EQ(at(237), 0x25u);
+  EXPECT_EQ(at(238), 0x85u);
+  EXPECT_EQ(at(239), 0x7au);
 }
 
 TEST(SessionMessage, carries_the_reason_of_a_refusal) {
@@ -80,10 +80,14 @@ TEST(SessionMessage, cuts_texts_that_are_too_long) {
   EXPECT_EQ(message->reason.message().size(), session_format::text_bytes);
 }
 
-TEST(SessionMessage, carries_tokens_and_roles) {
+TEST(SessionMessage, carries_roles_nonces_and_proofs) {
   SessionMessage message = join_message();
-  message.text = "open sesame";
-  EXPECT_EQ(decode(encode(message))->text, "open sesame");
+  message.text = "write";
+  message.nonce[15] = 7;
+  message.proof[31] = 9;
+  EXPECT_EQ(decode(encode(message))->text, "write");
+  EXPECT_EQ(decode(encode(message))->nonce, message.nonce);
+  EXPECT_EQ(decode(encode(message))->proof, message.proof);
 }
 
 TEST(SessionMessage, carries_facts_behind_it) {

@@ -196,6 +196,11 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     return assign(settings.resp_clients, read_count(value, 1, resp_clients_max), key);
   } else if (key == "metrics") {
     return assign_address(settings.metrics, value, key);
+  } else if (key == "on_failure") {
+    if (value != "exit" && value != "stay") {
+      return wrong_setting(key, "choose exit or stay");
+    }
+    settings.on_failure = value == "stay" ? OnFailure::stay : OnFailure::exit;
   } else if (key == "listen") {
     return assign_address(settings.listen, value, key);
   } else if (key == "fabric") {

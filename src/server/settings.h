@@ -14,6 +14,10 @@
 //   resp_clients = 10000           # Redis clients at a time; fewer where the limit of open files
 //                                  # (ulimit -Hn) has no room for them beside native clients
 //   metrics = "127.0.0.1:9464"     # "" for none
+//                                  # /metrics there, and /health: 200, or 503 and what is wrong
+//   on_failure = "exit"            # when the pool cannot be written any more: exit, with status 3,
+//                                  # so that a restart reads what the disk has; or stay, and go on
+//                                  # with reads of what is persistent
 //   listen = "192.0.2.7:4791"      # other machines, by RoCE and with a token, beside the socket;
 //                                  # TCP and UDP; "" for none
 //   fabric = "auto"                # or "roce": as it is with `listen`, which must be there; or
@@ -54,6 +58,9 @@
 
 namespace remora::server {
 
+// What a server does whose store has failed for good.
+enum class OnFailure : std::uint8_t { exit, stay };
+
 struct Settings {
   std::string pool = "data/remora.pool";               // made if it is not there; empty: memory
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
@@ -64,7 +71,8 @@ struct Settings {
   resp::Durability resp_durability = resp::Durability::asynchronous;
   std::uint32_t resp_clients = resp::limits::clients;
   std::string metrics = {};  // HOST:PORT; empty: none
-  std::string listen = {};   // HOST:PORT; empty: the socket alone
+  OnFailure on_failure = OnFailure::exit;
+  std::string listen = {};  // HOST:PORT; empty: the socket alone
   std::string fabric = "auto";
   std::uint32_t most_clients = 64;
   std::uint32_t client_operations = 8192;
@@ -74,22 +82,10 @@ struct Settings {
 };
 
 // Every key that a file may have: above the sections, and in [access].
-inline constexpr std::array<std::string_view, 15> setting_keys = {
-    "pool",
-    "size",
-    "media",
-    "engine",
-    "socket",
-    "resp",
-    "resp_durability",
-    "resp_clients",
-    "metrics",
-    "listen",
-    "fabric",
-    "clients",
-    "client_operations",
-    "client_bytes",
-    "threads",
+inline constexpr std::array<std::string_view, 16> setting_keys = {
+    "pool",         "size",    "media",      "engine", "socket", "resp",    "resp_durability",
+    "resp_clients", "metrics", "on_failure", "listen", "fabric", "clients", "client_operations",
+    "client_bytes", "threads",
 };
 inline constexpr std::array<std::string_view, 2> access_keys = {"others", "clients_per_user"};
 

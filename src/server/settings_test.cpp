@@ -45,6 +45,9 @@ TEST(Settings, are_read_from_text) {
   EXPECT_EQ(settings->engine, "saw");
   EXPECT_EQ(settings->most_clients, 7u);
   EXPECT_EQ(settings->resp_clients, 70u);
+  EXPECT_EQ(settings->on_failure, OnFailure::exit);
+  EXPECT_EQ(parse_settings("on_failure = \"stay\"")->on_failure, OnFailure::stay);
+  EXPECT_FALSE(parse_settings("on_failure = \"wait\"").ok());
   EXPECT_EQ(socket_of(*settings), "/pm/store.sock");
   EXPECT_EQ(settings->access.others, Role::read);
   EXPECT_EQ(settings->access.clients_per_user, 3u);
@@ -191,6 +194,9 @@ TEST(Access, tells_roles_by_user_and_token) {
   EXPECT_EQ(role_of(rules, own, own, "0123456789abcdeX").code(), Code::permission_denied);
   rules.others = Role::read;
   EXPECT_EQ(*role_of(rules, 8, own, ""), Role::read);
+  EXPECT_EQ(role_of(rules, std::nullopt, own, "").code(), Code::permission_denied)
+      << "a client whose user nobody knows has a token or nothing";
+  EXPECT_EQ(*role_of(rules, std::nullopt, own, "0123456789abcdef"), Role::read);
 }
 
 }  // namespace

@@ -14,17 +14,22 @@ Facts StoreHost::facts() {
   const fabric::DeviceCounters nic = counters();
   const ClientsByWire by_wire = clients_by_wire();
   const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
+  const Status failure_now = failure();
+  const bool is_sound = failure_now.ok();
   Facts facts = {
       {"version", options_.version},
       {"pid", fmt::format("{}", ::getpid())},
       {"uptime_s", number(uptime_ns() / 1'000'000'000)},
       {"engine", std::string(engine_->name())},
-      {"acknowledged_put", put_in_short(*engine_, survives())},
+      {"health", is_sound ? "ok" : "failed"},
+      {"failure", is_sound ? "none" : std::string(failure_now.message())},
+      {"acknowledged_put", is_sound ? put_in_short(*engine_, survives())
+                                    : "none is acknowledged any more: the store has failed"},
       {"pool", options_.pool_path.empty() ? "memory" : options_.pool_path},
       {"pool_bytes", number(pool_bytes())},
       {"granularity", std::string(to_string(medium.granularity))},
       {"persistence", medium.method},
-      {"survives_power_cut", survives() == Survives::power_cut ? "yes" : "no"},
+      {"survives_power_cut", is_sound && survives() == Survives::power_cut ? "yes" : "no"},
       {"survives_process_end", survives() == Survives::nothing ? "no" : "yes"},
       {"reason", medium.reason},
       {"clients", number(store_->clients())},

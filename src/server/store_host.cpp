@@ -96,9 +96,10 @@ Result<LocalWire> StoreHost::make_wire() {
     return LocalWire::create(runtime_, this, options_.fabric, {.max_links = max_links});
   }
   return options_.socket_path.empty()
-             ? LocalWire::listen_at(runtime_, *this, *options_.listen, max_links)
-             : LocalWire::create_both(runtime_, *this, options_.fabric, *options_.listen,
-                                      max_links);
+             ? LocalWire::listen_at(runtime_, *this, *options_.listen,
+                                    max_links + options_.strangers)
+             : LocalWire::create_both(runtime_, *this, options_.fabric, *options_.listen, max_links,
+                                      max_links + options_.strangers);
 }
 
 Status StoreHost::start() {
@@ -172,19 +173,16 @@ Status StoreHost::admit(const HostPeer& peer) {
   if (uid == own_uid_) {
     return {};
   }
+  if (from_network) {
+    return admit_stranger(peer);
+  }
   if (options_.access.tokens.empty()) {
     REMORA_TRY(role_of(options_.access, uid, own_uid_, "").status());
   }
+  REMORA_TRY(find_place());
   const auto same_user = [&](const auto& guest) { return guest.second.uid == uid; };
-  const auto other_user = [&](const auto& guest) { return guest.second.uid != own_uid_; };
   const std::uint32_t most = options_.access.clients_per_user;
-  const std::uint32_t places = places_for_others(options_.server.most_clients);
-  if (std::ranges::count_if(guests_, other_user) >= places) {
-    return Status(Code::no_space,
-                  "the store has as many clients of other users as it takes; try "
-                  "again later");
-  }
-  if (!from_network && std::ranges::count_if(guests_, same_user) >= most) {
+  if (std::ranges::count_if(guests_, same_user) >= most) {
     return Status(Code::no_space, fmt::format("user {} has as many connections as the store's "
                                               "settings allow ({}); close one first",
                                               uid, most));
@@ -192,12 +190,53 @@ Status StoreHost::admit(const HostPeer& peer) {
   return {};
 }
 
+Status StoreHost::find_place() const {
+  const auto is_other = [&](const auto& guest) {
+    return guest.second.uid != own_uid_ && guest.second.has_place();
+  };
+  return std::ranges::count_if(guests_, is_other) < places_for_others(options_.server.most_clients)
+             ? Status()
+             : Status(Code::no_space,
+                      "the store has as many clients of other users as it takes; try again later");
+}
+
+// It takes no place before it has shown its token. Those who only wait are few of each address, and
+// who has waited longest makes way for one that comes.
+Status StoreHost::admit_stranger(const HostPeer& peer) {
+  std::uint32_t waiting = 0;
+  std::uint32_t of_address = 0;
+  auto oldest = guests_.end();
+  for (auto guest = guests_.begin(); guest != guests_.end(); ++guest) {
+    if (guest->second.has_place()) {
+      continue;
+    }
+    ++waiting;
+    of_address += guest->second.address == peer.from ? 1u : 0u;
+    if (oldest == guests_.end() || guest->second.give_up_ns < oldest->second.give_up_ns) {
+      oldest = guest;
+    }
+  }
+  if (of_address >= options_.strangers_of_address) {
+    return Status(Code::no_space,
+                  "too many peers of this address have connected and not joined; try again later");
+  }
+  if (waiting >= options_.strangers) {
+    wire_->cut_off(oldest->first);
+  }
+  return {};
+}
+
 void StoreHost::link_up(LinkId link, const HostPeer& peer) {
   ++links_total_;
-  guests_[link] = {.joined = false, .came_ns = runtime_.now_ns(), .uid = peer.identity.uid};
-  if (!porter_.armed()) {
-    runtime_.arm(porter_, runtime_.after(options_.join_timeout_ns));
-  }
+  const bool from_network = wire_->is_network(link);
+  const std::uint64_t give_up_ns =
+      runtime_.after(from_network ? options_.stranger_timeout_ns : options_.join_timeout_ns);
+  guests_[link] = {.from_network = from_network,
+                   .give_up_ns = give_up_ns,
+                   .uid = peer.identity.uid,
+                   .address = peer.from};
+  porter_.disarm();
+  cut_off_the_silent();
 }
 
 void StoreHost::link_down(LinkId link) {
@@ -224,18 +263,16 @@ void StoreHost::control(LinkId link, ConstBytes bytes) {
 Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& message) {
   switch (message.kind) {
     case SessionKind::ask:
-      return SessionMessage{.kind = SessionKind::offer,
-                            .engine = std::string(engine_->name()),
-                            .text = rdma_ ? std::string(offers_verbs) : ""};
+      return offer(link, message);
     case SessionKind::join:
       return join(link, message);
     case SessionKind::stat:
     case SessionKind::stop: {
-      const Result<Role> allowed = role(link, message);
+      const Result<Standing> allowed = standing(link, message);
       if (!allowed.ok()) {
         return allowed.status();
       }
-      if (message.kind == SessionKind::stop && *allowed != Role::admin) {
+      if (message.kind == SessionKind::stop && allowed->role != Role::admin) {
         return Status(Code::permission_denied, "only a client of the role admin stops the store");
       }
       if (message.kind == SessionKind::stop) {
@@ -249,16 +286,56 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
   }
 }
 
-Result<Role> StoreHost::role(LinkId link, const SessionMessage& message) const {
+// The nonces of a link are those of its first question.
+SessionMessage StoreHost::offer(LinkId link, const SessionMessage& ask) {
+  SessionMessage offer{.kind = SessionKind::offer,
+                       .engine = std::string(engine_->name()),
+                       .text = rdma_ ? std::string(offers_verbs) : ""};
+  if (const auto guest = guests_.find(link); guest != guests_.end()) {
+    std::optional<ProofTalk>& talk = guest->second.talk;
+    if (!talk) {
+      talk = {.client = ask.nonce, .host = fresh_nonce()};
+    }
+    offer.nonce = talk->host;
+  }
+  return offer;
+}
+
+Result<StoreHost::Standing> StoreHost::standing(LinkId link, const SessionMessage& message) {
   const auto guest = guests_.find(link);
   if (guest == guests_.end()) {
     return Status(Code::closed, "the link is gone");
   }
-  if (wire_->is_network(link) && message.text.empty()) {
-    return Status(Code::permission_denied,
-                  "a client from the network needs a token of this store; --token presents one");
+  if (message.proof != SessionProof{}) {
+    return standing_by_token(guest->second, message);
   }
-  return role_of(options_.access, guest->second.uid, own_uid_, message.text);
+  const std::optional<uid_t> uid =
+      wire_->is_network(link) ? std::nullopt : std::optional(guest->second.uid);
+  const Result<Role> role = role_of(options_.access, uid, own_uid_, "");
+  return role.ok() ? Result<Standing>(Standing{.role = *role}) : role.status();
+}
+
+Result<StoreHost::Standing> StoreHost::standing_by_token(Guest& guest,
+                                                         const SessionMessage& message) {
+  if (!guest.talk) {
+    return Status(Code::invalid_argument, "a client asks before it proves that it knows a token");
+  }
+  const std::string who = guest.from_network ? fabric::nic::address_text(guest.address)
+                                             : fmt::format("user {}", guest.uid);
+  if (wrong_tries_.must_wait(who, runtime_.now_ns())) {
+    return Status(Code::permission_denied,
+                  fmt::format("too many wrong tokens from {}; wait a minute", who));
+  }
+  const std::uint32_t number = guest.proofs++;
+  const TokenRule* known = nullptr;
+  for (const TokenRule& rule : options_.access.tokens) {
+    known = is_proven(rule.token, ProofSide::client, *guest.talk, number, message) ? &rule : known;
+  }
+  if (known == nullptr) {
+    wrong_tries_.add(who, runtime_.now_ns());
+    return Status(Code::permission_denied, "the store knows no such token");
+  }
+  return Standing{.role = known->role, .by = known};
 }
 
 Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& message) {
@@ -279,19 +356,26 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
   if (!rdma_ && !soft) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
-  const Result<Role> given = role(link, message);
+  const Result<Standing> given = standing(link, message);
   if (!given.ok()) {
     return given.status();
   }
-  const kv::Rights rights = *given == Role::read ? kv::Rights::read : kv::Rights::write;
+  if (!guest->second.has_place()) {
+    REMORA_TRY(find_place());
+  }
+  const kv::Rights rights = given->role == Role::read ? kv::Rights::read : kv::Rights::write;
   const Result<kv::PeerAddress> address = store_->accept({message.queue_pair}, rights);
   if (!address.ok()) {
     return address.status();
   }
   guest->second.joined = true;
-  return SessionMessage{.kind = SessionKind::welcome,
-                        .queue_pair = address->queue_pair,
-                        .text = std::string(to_string(*given))};
+  SessionMessage welcome{.kind = SessionKind::welcome,
+                         .queue_pair = address->queue_pair,
+                         .text = std::string(to_string(given->role))};
+  if (given->by != nullptr) {
+    welcome.proof = prove(given->by->token, ProofSide::host, *guest->second.talk, 0, welcome);
+  }
+  return welcome;
 }
 
 StoreHost::ClientsByWire StoreHost::clients_by_wire() const {
@@ -312,22 +396,22 @@ StoreHost::ClientsByWire StoreHost::clients_by_wire() const {
 
 void StoreHost::cut_off_the_silent() {
   std::vector<LinkId> silent;
-  bool some_wait = false;
+  std::uint64_t next_ns = never_ns;
   for (const auto& [link, guest] : guests_) {
     if (guest.joined) {
       continue;
     }
-    if (runtime_.now_ns() - guest.came_ns >= options_.join_timeout_ns) {
+    if (runtime_.now_ns() >= guest.give_up_ns) {
       silent.push_back(link);
     } else {
-      some_wait = true;
+      next_ns = std::min(next_ns, guest.give_up_ns);
     }
   }
   for (const LinkId link : silent) {
     wire_->cut_off(link);
   }
-  if (some_wait) {
-    runtime_.arm(porter_, runtime_.after(options_.join_timeout_ns));
+  if (next_ns != never_ns) {
+    runtime_.arm(porter_, next_ns);
   }
 }
 

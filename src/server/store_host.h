@@ -29,6 +29,8 @@
 #include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
+#include "server/token_proof.h"
+#include "server/wrong_tries.h"
 
 namespace remora::server {
 
@@ -45,6 +47,10 @@ struct StoreHostOptions {
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;       // of a pool that is made
   kv::ServerOptions server = {.connect = patient_connect};  // `create` is the host's to say
   std::uint64_t join_timeout_ns = 10'000'000'000;           // from the link until the welcome
+  // Of peers from the network, which anybody can be: the same, and how many may not have joined.
+  std::uint64_t stranger_timeout_ns = 5'000'000'000;
+  std::uint32_t strangers = 64;
+  std::uint32_t strangers_of_address = 16;
   AccessRules access = {};
   std::uint32_t threads = 1;  // 2: a worker for long pieces of background work
   std::string version = {};   // of the program, for its facts
@@ -75,6 +81,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   kv::StoreServer& store() { return *store_; }
   const Strategy& strategy() { return region().strategy(); }
   Survives survives() { return memory_ ? Survives::nothing : survives_of(strategy()); }
+  // Success, or why the store has failed for good: nothing becomes persistent any more.
+  Status failure() { return region().failure(); }
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }
@@ -109,8 +117,16 @@ class StoreHost final : private fabric::nic::LinkOwner {
   fabric::Device& device() { return rdma_ ? *rdma_ : *nic_; }
   struct Guest {
     bool joined = false;
-    std::uint64_t came_ns = 0;
+    bool from_network = false;
+    std::uint64_t give_up_ns = 0;  // if it has not joined
     uid_t uid = 0;
+    fabric::Gid address{};  // where it comes from the network
+    // Once it has asked; and how often it has proved, or tried to, that it knows a token.
+    std::optional<ProofTalk> talk = {};
+    std::uint32_t proofs = 0;
+
+    // Places are for clients. A peer from the network is none before it has joined.
+    bool has_place() const { return joined || !from_network; }
   };
   // Looks for links that do not join.
   class Porter final : public Timer {
@@ -131,13 +147,21 @@ class StoreHost final : private fabric::nic::LinkOwner {
   Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
 
   Status admit(const fabric::nic::HostPeer& peer) override;
+  Status admit_stranger(const fabric::nic::HostPeer& peer);
+  Status find_place() const;
   void refused(const Status&) override { ++refusals_total_; }
   void link_up(fabric::nic::LinkId link, const fabric::nic::HostPeer& peer) override;
   void link_down(fabric::nic::LinkId link) override;
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   Result<SessionMessage> answer(fabric::nic::LinkId link, const SessionMessage& message);
   Result<SessionMessage> join(fabric::nic::LinkId link, const SessionMessage& message);
-  Result<Role> role(fabric::nic::LinkId link, const SessionMessage& message) const;
+  SessionMessage offer(fabric::nic::LinkId link, const SessionMessage& ask);
+  struct Standing {
+    Role role = Role::none;
+    const TokenRule* by = nullptr;  // the token that gives it; null: its user does
+  };
+  Result<Standing> standing(fabric::nic::LinkId link, const SessionMessage& message);
+  Result<Standing> standing_by_token(Guest& guest, const SessionMessage& message);
   void cut_off_the_silent();
 
   Runtime& runtime_;
@@ -163,6 +187,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
   std::unique_ptr<kv::StoreServer> store_;
   std::map<fabric::nic::LinkId, Guest> guests_;
+  WrongTries wrong_tries_;
   Porter porter_{*this};
 };
 

@@ -206,6 +206,38 @@ TEST_P(StoreHostTest, refuses_queue_pairs_of_others_and_answers_with_the_reason)
   EXPECT_TRUE(says_no(right));  // a second time
 }
 
+// Listens where a store is expected, and lets everybody in.
+class Impostor final : public fabric::nic::LinkOwner {
+ public:
+  Impostor(PollLoop& loop, const std::string& path)
+      : wire_(fabric::nic::RingWire::create(loop, this).value()), nic_(loop, *wire_, dma_) {
+    EXPECT_TRUE(wire_->listen(path, 0600).ok());
+  }
+  std::string heard;
+
+ private:
+  void control(fabric::nic::LinkId link, ConstBytes bytes) override {
+    heard += as_text(bytes);
+    SessionMessage answer = decode(bytes).value();
+    answer.kind = answer.kind == SessionKind::ask ? SessionKind::offer : SessionKind::welcome;
+    answer.engine = "efactory";
+    answer.text = answer.kind == SessionKind::offer ? "" : "admin";
+    EXPECT_TRUE(wire_->send_control(link, encode(answer)).ok());
+  }
+
+  std::unique_ptr<fabric::nic::RingWire> wire_;
+  fabric::nic::PlainDma dma_;
+  fabric::nic::Nic nic_;
+};
+
+TEST_P(StoreHostTest, an_impostor_hears_no_token_and_is_not_believed) {
+  Impostor impostor(loop_, options_.socket_path);
+  const auto link = connect({.token = "a token of some length"});
+  EXPECT_EQ(link.code(), Code::permission_denied) << link.status().message();
+  EXPECT_FALSE(impostor.heard.empty());
+  EXPECT_EQ(impostor.heard.find("a token"), std::string::npos);
+}
+
 TEST_P(StoreHostTest, tells_another_version_so) {
   open();
   Stranger stranger(loop_, options_.socket_path);

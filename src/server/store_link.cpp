@@ -89,7 +89,8 @@ Task<Status> StoreLink::join(std::string path) {
     }
     link_ = *link;
   }
-  const SessionMessage ask{.kind = SessionKind::ask};
+  talk_.client = fresh_nonce();
+  const SessionMessage ask{.kind = SessionKind::ask, .nonce = talk_.client};
   const Result<SessionMessage> offer = co_await exchange(ask, SessionKind::offer);
   if (!offer.ok()) {
     co_return offer.status();
@@ -103,6 +104,7 @@ Task<Status> StoreLink::join(std::string path) {
     co_return engine.status();
   }
   engine_ = *engine;
+  talk_.host = offer->nonce;
   if (const Status chosen = choose_device(*offer); !chosen.ok()) {
     co_return chosen;
   }
@@ -115,13 +117,17 @@ Task<Status> StoreLink::join(std::string path) {
   if (!pending.ok()) {
     co_return pending.status();
   }
-  const SessionMessage own{.kind = SessionKind::join,
-                           .engine = offer->engine,
-                           .queue_pair = (*pending)->address().queue_pair,
-                           .text = options_.token};
+  SessionMessage own{.kind = SessionKind::join,
+                     .engine = offer->engine,
+                     .queue_pair = (*pending)->address().queue_pair};
+  add_proof(own);
   const Result<SessionMessage> welcome = co_await exchange(own, SessionKind::welcome);
   if (!welcome.ok()) {
     co_return welcome.status();
+  }
+  if (!options_.token.empty() && !is_proven(options_.token, ProofSide::host, talk_, 0, *welcome)) {
+    co_return Status(Code::permission_denied,
+                     "the store has not proved that it knows the token: it may be another one");
   }
   role_ = welcome->text;
   const kv::PeerAddress server{welcome->queue_pair};
@@ -144,12 +150,19 @@ Task<Result<Facts>> StoreLink::stop() {
 }
 
 Task<Result<Facts>> StoreLink::facts(SessionKind kind) {
-  const SessionMessage question{.kind = kind, .text = options_.token};
+  SessionMessage question{.kind = kind};
+  add_proof(question);
   const Result<SessionMessage> told = co_await exchange(question, SessionKind::facts);
   if (!told.ok()) {
     co_return told.status();
   }
   co_return parse_facts(told->facts);
+}
+
+void StoreLink::add_proof(SessionMessage& message) {
+  if (!options_.token.empty()) {
+    message.proof = prove(options_.token, ProofSide::client, talk_, proofs_++, message);
+  }
 }
 
 // A key is asked about when it is first used, and the answer takes its time.

@@ -24,6 +24,7 @@
 #include "server/facts.h"
 #include "server/local_wire.h"
 #include "server/session_message.h"
+#include "server/token_proof.h"
 
 namespace remora::server {
 
@@ -39,7 +40,7 @@ struct StoreLinkOptions {
   // Where it does not say how values travel, small ones are put within requests on this machine.
   kv::ClientOptions client = {.connect = patient_connect};
   std::uint64_t timeout_ns = 10'000'000'000;  // for each answer while connecting
-  std::string token = {};                     // to present; empty: known by the user
+  std::string token = {};  // to prove that it is known, it does not travel; empty: by the user
 };
 
 class StoreLink final : private fabric::nic::LinkOwner {
@@ -95,9 +96,13 @@ class StoreLink final : private fabric::nic::LinkOwner {
   void refused(const Status& reason) override { answered(reason); }
 
   Task<Result<Facts>> facts(SessionKind kind);
+  // Puts the proof into it that this side knows its token, if it has one.
+  void add_proof(SessionMessage& message);
 
   Runtime& runtime_;
   StoreLinkOptions options_;
+  ProofTalk talk_;
+  std::uint32_t proofs_ = 0;  // that were sent
   std::string role_;
   const kv::Engine* engine_ = nullptr;
   // Members are destroyed from the last to the first.

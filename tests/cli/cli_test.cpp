@@ -33,6 +33,7 @@ const Help helps[] = {
     {{"get"}, {"--socket", "--raw", "exits with 1"}},
     {{"scan"}, {"--prefix", "--limit", "--count"}},
     {{"stat"}, {"--json", "name"}},
+    {{"backup"}, {"to", "--size", "as of one moment"}},
     {{"explain"}, {"--pool", "acknowledged put"}},
     {{"pool"}, {"--help", "create", "info", "check"}},
     {{"pool", "create"},

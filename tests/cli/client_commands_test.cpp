@@ -1,4 +1,4 @@
-// remora put, get, del, scan, stat, shell, top and explain, on a store that is served.
+// remora put, get, del, scan, backup, stat, shell, top and explain, on a store that is served.
 #include <filesystem>
 #include <regex>
 
@@ -60,6 +60,44 @@ TEST_F(Client, scans) {
   EXPECT_EQ(told({"scan", "--prefix", "b"}), "b/1\n");
   EXPECT_EQ(told({"scan", "--prefix", "odd"}), "\"odd\\nkey\"\n");
   EXPECT_EQ(told({"scan", "--prefix", "a/", "--count", "--limit", "1"}), "1\n");
+}
+
+// While another client goes on putting pairs of keys, which the copy has both of, or the first
+// alone.
+TEST_F(Client, backs_a_store_up_while_it_serves) {
+  told({"put", "kept", "value"});
+  told({"put", "gone", "value"});
+  told({"del", "gone"});
+  RunningProcess writer(
+      {"/bin/bash", "-c",
+       "for ((i = 1; i <= 3000; ++i)); do echo \"put first $i\"; echo \"put second $i\"; done | " +
+           std::string(REMORA_COMMAND) + " shell --socket " + socket() + " > /dev/null"});
+  for (int i = 0; i < 6000 && ask({"get", "second"}).exit_status != kept; ++i) {
+    (void)poll(nullptr, 0, 10);
+  }
+  const std::string copy = folder_.file("copy.pool");
+  EXPECT_THAT(told({"backup", copy}), HasSubstr("checked"));
+  expect_refusal(ask({"backup", copy}), usage, "is there already");
+  const Outcome check = remora_command({"pool", "check", copy});
+  EXPECT_EQ(check.exit_status, kept) << check.err;
+  EXPECT_EQ(writer.wait(), kept);
+  kill_server();
+  std::filesystem::remove(pool());
+  std::filesystem::rename(copy, pool());
+  serve();
+  EXPECT_EQ(told({"get", "kept"}), "value\n");
+  expect_refusal(ask({"get", "gone"}), 1, "there is no key gone");
+  const int first = std::stoi(told({"get", "first"}));
+  const int second = std::stoi(told({"get", "second"}));
+  EXPECT_TRUE(first == second || first == second + 1) << first << " and " << second;
+}
+
+TEST_F(Client, leaves_nothing_behind_when_a_backup_fails) {
+  EXPECT_EQ(pipe(std::string(300'000, 'v'), "put key").exit_status, kept);
+  expect_refusal(ask({"backup", folder_.file("copy.pool"), "--size", "256K"}), environment,
+                 "choose a larger --size");
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("copy.pool")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("copy.pool.part")));
 }
 
 TEST_F(Client, stat_tells_wire_role_and_counters) {

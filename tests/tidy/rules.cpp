@@ -216,4 +216,31 @@ std::vector<Finding> check_sites(const Source& source) {
   return findings;
 }
 
+// From a question mark up to where its expression ends, at the same depth of brackets.
+std::vector<Finding> check_awaits(const Source& source) {
+  std::vector<Finding> findings;
+  if (!source.is_cpp()) {
+    return findings;
+  }
+  const std::string_view code = source.code;
+  for (std::size_t at = code.find('?'); at != code.npos; at = code.find('?', at + 1)) {
+    int depth = 0;
+    std::size_t end = at + 1;
+    for (; end < code.size() && depth >= 0; ++end) {
+      const char letter = code[end];
+      depth += letter == '(' || letter == '{' || letter == '[' ? 1 : 0;
+      depth -= letter == ')' || letter == '}' || letter == ']' ? 1 : 0;
+      if (depth == 0 && (letter == ';' || letter == ',')) {
+        break;
+      }
+    }
+    const std::string_view branches = code.substr(at, end - at);
+    if (const std::size_t await = find_token(branches, "co_await"); await != branches.npos) {
+      findings.push_back({source.path, line_at(code, at + await),
+                          "co_await inside ?: is compiled wrongly by g++ 12: write an if"});
+    }
+  }
+  return findings;
+}
+
 }  // namespace remora::tidy

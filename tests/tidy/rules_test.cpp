@@ -163,5 +163,22 @@ TEST(Sites, are_content_when_every_call_has_them) {
               IsEmpty());
 }
 
+std::vector<std::size_t> awaits(std::string content) {
+  return lines(check_awaits(Source("src/resp/a.cpp", std::move(content))));
+}
+
+TEST(Awaits, do_not_stand_in_a_choice) {
+  EXPECT_THAT(awaits("T f() {\n  const S s = a ? *a : co_await g();\n}\n"), ElementsAre(2));
+  EXPECT_THAT(awaits("T f() {\n  h(a ? b(c, d) :\n    co_await g());\n}\n"), ElementsAre(3));
+  EXPECT_THAT(awaits("T f() {\n  co_return a ? co_await g() : b;\n}\n"), ElementsAre(2));
+}
+
+TEST(Awaits, may_stand_before_and_behind_a_choice) {
+  EXPECT_THAT(awaits("T f() {\n  const bool b = a ? c : d;\n  co_await g();\n}\n"), IsEmpty());
+  EXPECT_THAT(awaits("T f() {\n  h(a ? c : d, co_await g());\n}\n"), IsEmpty());
+  EXPECT_THAT(awaits("T f() {\n  return (co_await g()) ? c : d;\n}\n"), IsEmpty());
+  EXPECT_THAT(awaits("// a ? b : co_await c\n"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace remora::tidy

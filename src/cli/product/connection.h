@@ -34,6 +34,13 @@ class Connection {
   Status del(std::string_view key);
   // Calls visit(key) until it returns false or there are no more. A key may come twice.
   Status scan(const std::function<bool(std::string_view)>& visit);
+  // As kv::StoreClient::copy.
+  Status copy(kv::CopySink& sink) { return loop_.block_on(link_->store().copy(sink)); }
+  // What works on persistent memory of this process is handed.
+  Host host(Region* region) {
+    const Host own = link_->host();
+    return Host(own.runtime(), own.device(), region);
+  }
   Result<server::Facts> stat();
   Result<server::Facts> stop();
   // Waits, and hears what the store says meanwhile.

@@ -165,6 +165,21 @@ int explain_pool(const ExplainArguments& arguments) {
   return exit_kept;
 }
 
+// What one that may write could do besides what the store's own client does.
+void explain_reach(std::string_view wire) {
+  const char* const reach =
+      wire == "mapped"
+          ? "by a process of the server's user: every block of the pool, objects of others\n"
+            "                    too; header, roots, redo log and block table are not shown to it"
+      : wire.starts_with("verbs")
+          ? "by the device, which has no table of grants: every block of the pool, objects of\n"
+            "                    others too; header, roots, redo log and block table are out of "
+            "reach"
+          : "values that this client was granted, until they are durable, and nothing else of\n"
+            "                    the pool: the server asks for every request";
+  fmt::print("a writer may store  {}\n", reach);
+}
+
 int explain_store(Connection& store) {
   const Result<server::Facts> facts = all_facts(store);
   if (!facts.ok()) {
@@ -176,6 +191,10 @@ int explain_store(Connection& store) {
   const MediumFacts medium{value("granularity"), value("persistence"), value("reason"),
                            survives_by(*facts)};
   fmt::print("pool                {}, engine {}\n", value("pool"), value("engine"));
+  if (value("health") == "failed") {
+    fmt::print("failed              {}; what is persistent can be read, nothing is put any more\n",
+               value("failure"));
+  }
   explain_medium(medium);
   const bool mapped = value("wire") == "mapped";
   fmt::print("wire                {}\n",
@@ -192,6 +211,9 @@ int explain_store(Connection& store) {
                    "they flush"
                  : "ring: requests go by shared memory to the server, which checks each of them");
   fmt::print("role                {}\n", value("role"));
+  if (value("role") != "read") {
+    explain_reach(value("wire"));
+  }
   explain_put(store.engine(), medium.survives);
   return exit_kept;
 }

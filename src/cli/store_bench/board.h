@@ -41,6 +41,7 @@ struct ServerPart {
 
   std::atomic<bool> ready = false;       // it lets clients in
   fabric::nic::IpEndpoint network;       // where, if not at the socket; before `ready`
+  std::array<char, 72> token = {};       // that it wants there; zeros behind it
   std::atomic<std::uint64_t> looks = 0;  // how often `busy` was said
   std::atomic<bool> busy = false;        // with background work
   std::atomic<bool> ended = false;       // the rest is final

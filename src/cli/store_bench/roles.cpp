@@ -1,12 +1,15 @@
 #include "cli/store_bench/roles.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/poll_loop.h"
 #include "runtime/when_all.h"
+#include "server/token_proof.h"
 #include "sim/bench/client_run.h"
 #include "sim/bench/sizes.h"
 
@@ -22,8 +25,6 @@ constexpr std::uint64_t tell_ns = 50'000'000;
 constexpr std::uint64_t call_timeout_ns = 10'000'000'000;
 // Turns without work before a client sleeps that shares its processor: the others need it.
 constexpr std::uint32_t shared_spin_turns = 20;
-// Of both sides of a run, whose processes alone reach the store.
-constexpr const char* run_token = "the clients of one run";
 
 // Tells the board now and then how many operations have ended.
 class Teller final : public Timer {
@@ -54,6 +55,7 @@ class Member {
         plan_(plan),
         inserts_(inserts),
         network_(board.server().network),
+        token_(board.server().token.data()),
         part_(board.client(number)) {}
 
   Task<Status> connect() {
@@ -70,7 +72,7 @@ class Member {
     options.client = client;
     if (role_.fabric == server::LocalFabric::roce) {
       options.network = network_;
-      options.token = run_token;
+      options.token = token_;
     }
     Result<std::unique_ptr<server::StoreLink>> link =
         co_await server::StoreLink::connect(loop_, role_.socket_path, options);
@@ -119,6 +121,7 @@ class Member {
   const workload::Plan& plan_;
   workload::Inserts& inserts_;
   const fabric::nic::IpEndpoint network_;
+  const std::string token_;
   ClientPart& part_;
   std::unique_ptr<server::StoreLink> link_;
   std::optional<store_bench::ClientRun> run_;
@@ -178,7 +181,10 @@ Status serve_until_the_end(server::StoreHostOptions options, Board& board) {
   if (options.fabric == server::LocalFabric::roce) {
     options.socket_path.clear();
     options.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address("127.0.0.1").value(), 0};
-    options.access.tokens = {{run_token, server::Role::write}};
+    // Of both sides of this run, whose processes alone reach the store.
+    const std::string token = server::fresh_token();
+    std::ranges::copy(token.substr(0, part.token.size() - 1), part.token.begin());
+    options.access.tokens = {{part.token.data(), server::Role::write}};
   }
   Result<std::unique_ptr<server::StoreHost>> host = server::StoreHost::open(loop, options);
   if (!host.ok()) {

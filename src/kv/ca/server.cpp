@@ -12,7 +12,7 @@ Result<std::unique_ptr<StoreServer>> CaServer::start(const Host& host, Pool& poo
   if (!inventory.ok()) {
     return inventory.status();
   }
-  std::unique_ptr<CaServer> server(new CaServer(host, options, std::move(inventory).value()));
+  std::unique_ptr<CaServer> server(new CaServer(host, pool, options, std::move(inventory).value()));
   REMORA_TRY(server->listen());
   return std::unique_ptr<StoreServer>(std::move(server));
 }

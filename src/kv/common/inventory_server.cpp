@@ -29,6 +29,7 @@ rpc::Reply InventoryServer::scan(const Request& request) {
 rpc::Reply InventoryServer::commit(const Request& request, const Object& object,
                                    const CommitFaults& faults) {
   const Faults& planted = host().faults();
+  close_grant(request, object.offset());
   if (planted.planted(faults.acknowledged_early)) {
     inventory_->log().set_durable(object);
     publish(object);

@@ -28,9 +28,9 @@ class InventoryServer : public PlainServer {
   std::vector<Counter> counters() const override;
 
  protected:
-  InventoryServer(const Host& host, const ServerOptions& options,
+  InventoryServer(const Host& host, Pool& pool, const ServerOptions& options,
                   std::unique_ptr<Inventory> inventory)
-      : PlainServer(host, options), inventory_(std::move(inventory)) {}
+      : PlainServer(host, pool, options), inventory_(std::move(inventory)) {}
 
   rpc::Reply get(const Request& request) override;
   rpc::Reply del(const Request& request) override;
@@ -49,6 +49,7 @@ class InventoryServer : public PlainServer {
   }
 
   Inventory& inventory() { return *inventory_; }
+  Log& log() override { return inventory_->log(); }
 
  private:
   Task<void> commit_later(rpc::SessionId session, std::uint32_t call, Object object, Ticket value);

@@ -15,8 +15,8 @@ constexpr std::uint64_t look_persistent_ns = 1'000;
 
 }  // namespace
 
-PlainServer::PlainServer(const Host& host, const ServerOptions& options)
-    : host_(host), options_(options) {}
+PlainServer::PlainServer(const Host& host, Pool& pool, const ServerOptions& options)
+    : host_(host), first_block_(pool.header().blocks), options_(options) {}
 
 PlainServer::~PlainServer() {
   flows_.abandon();
@@ -30,6 +30,7 @@ Status PlainServer::listen(rpc::ServerOptions rpc_options) {
     return rpc.status();
   }
   rpc_ = std::move(rpc).value();
+  readable_.emplace(log());
   shared_generation_ = index_place().generation;
   return {};
 }
@@ -47,11 +48,15 @@ Result<PeerAddress> PlainServer::accept(const PeerAddress& client, Rights rights
 Status PlainServer::joined(const rpc::Session& session) {
   Peer peer;
   Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
-      host_.region().bytes(), session.may_write ? writer_rights : reader_rights, &host_.region());
+      host_.region().bytes().subspan(first_block_),
+      session.may_write ? writer_rights : reader_rights, &host_.region());
   if (!pool.ok()) {
     return pool.status();
   }
   peer.pool = std::move(pool).value();
+  peer.guard =
+      std::make_unique<StoreGuard>(log(), *readable_, first_block_, StoreGuard::Closing::when_told);
+  (void)peer.pool->guard_with(*peer.guard);  // where it cannot, its rights end with the region
   REMORA_TRY(share_index_with(session, peer));
   peers_[session.id] = std::move(peer);
   return {};
@@ -94,12 +99,20 @@ bool PlainServer::left(const rpc::Session& session) {
   return true;
 }
 
-PlainLayout PlainServer::layout(const Peer& peer) const {
+// Places are told as they lie in the pool, of which the region is the end. A table in the pool
+// stays readable when another has replaced it.
+PlainLayout PlainServer::layout(const Peer& peer) {
   const IndexPlace place = index_place();
+  if (place.size_bytes != 0) {
+    readable_->add(place.offset, place.size_bytes);
+  }
+  fabric::RemoteAddress pool = peer.pool->remote(0);
+  pool.address -= first_block_;
+  const fabric::RemoteAddress in_pool{pool.address + place.offset, pool.key};
   return {.generation = place.generation,
-          .pool = peer.pool->remote(0),
-          .pool_bytes = peer.pool->bytes().size(),
-          .index = peer.index != nullptr ? peer.index->remote(0) : peer.pool->remote(place.offset),
+          .pool = pool,
+          .pool_bytes = host_.region().size(),
+          .index = peer.index != nullptr ? peer.index->remote(0) : in_pool,
           .geometry = place.geometry};
 }
 
@@ -149,17 +162,21 @@ Result<PlainServer::PutAsk> PlainServer::read_put(const Request& request) {
 }
 
 rpc::Reply PlainServer::grant(const Request& request, const Object& object) {
+  peers_.at(request.session.id).guard->open(object);
   return reply(request, PutReply{object.offset() + object_format::value_begin(object.key().size()),
                                  object.offset(), object.sequence()});
 }
 
-rpc::Reply PlainServer::persist_if_intact(const Request& request, Log& log,
-                                          const Fault& not_flushed) const {
+void PlainServer::close_grant(const Request& request, Offset object) {
+  peers_.at(request.session.id).guard->close(object);
+}
+
+rpc::Reply PlainServer::persist_if_intact(const Request& request, const Fault& not_flushed) {
   const std::optional<PersistRequest> ask = read_struct<PersistRequest>(request.bytes);
   if (!ask) {
     return nonsense(request);
   }
-  const Result<Object> object = log.find(ask->object_offset);
+  const Result<Object> object = log().find(ask->object_offset);
   if (!object.ok() || object->sequence() != ask->sequence) {
     return rpc::Reply::failure(request.body, Code::not_found, "there is no such version");
   }
@@ -170,6 +187,7 @@ rpc::Reply PlainServer::persist_if_intact(const Request& request, Log& log,
   if (!host_.faults().planted(not_flushed)) {
     host_.flush(object->value());
   }
+  close_grant(request, object->offset());
   return {.ticket = host_.drain()};
 }
 

@@ -5,14 +5,20 @@
 // The index may move, and there are no rounds as eFactory has them: the old memory stays registered
 // and is emptied, so that who READs it misses and asks; the reply names the new generation, and the
 // client says hello again.
+//
+// A writer reaches the values that it was granted, until their put is committed or enough others
+// have come after them, and nothing else of the pool (kv/common/store_guard.h). Space is never used
+// again while the server runs, so no grant has to be taken back.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kv/common/messages.h"
+#include "kv/common/store_guard.h"
 #include "kv/log/log.h"
 #include "kv/log/object.h"
 #include "kv/store.h"
@@ -40,7 +46,7 @@ class PlainServer : public StoreServer, protected rpc::Service {
     Bytes body;
   };
 
-  PlainServer(const Host& host, const ServerOptions& options);
+  PlainServer(const Host& host, Pool& pool, const ServerOptions& options);
   // The last step of starting.
   Status listen(rpc::ServerOptions rpc_options = {});
 
@@ -60,9 +66,12 @@ class PlainServer : public StoreServer, protected rpc::Service {
     IndexGeometry geometry = {};
     Bytes memory = {};  // to be registered for READs, with what it lies in, if any; or
     Region* region = nullptr;
-    std::uint64_t offset = 0;  // in the pool
+    std::uint64_t offset = 0;  // in the pool, and its size there
+    std::uint64_t size_bytes = 0;
   };
   virtual IndexPlace index_place() const = 0;
+  // What the engine's objects lie in, from listen() on.
+  virtual Log& log() = 0;
   // Lets every client READ the index where it is now. Before any reply names its generation.
   void share_index();
 
@@ -79,10 +88,12 @@ class PlainServer : public StoreServer, protected rpc::Service {
     return rpc::Reply::failure(request.body, Code::invalid_argument, "no such request");
   }
   // The place of an object that was granted, for the client to fill.
-  static rpc::Reply grant(const Request& request, const Object& object);
+  rpc::Reply grant(const Request& request, const Object& object);
+  // The value of an object that was granted stands still from here on.
+  void close_grant(const Request& request, Offset object);
 
   // Makes the version that is asked for persistent, if its checksum says that it is whole.
-  rpc::Reply persist_if_intact(const Request& request, Log& log, const Fault& not_flushed) const;
+  rpc::Reply persist_if_intact(const Request& request, const Fault& not_flushed);
 
   // The head of a put, and the key behind it; a failure when they are impossible.
   struct PutAsk {
@@ -101,7 +112,8 @@ class PlainServer : public StoreServer, protected rpc::Service {
 
  private:
   struct Peer {
-    std::unique_ptr<fabric::MemoryRegion> pool;
+    std::unique_ptr<StoreGuard> guard;           // outlives the region
+    std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on
     std::unique_ptr<fabric::MemoryRegion> index;
     std::vector<std::unique_ptr<fabric::MemoryRegion>> old;  // which it may still READ
   };
@@ -111,10 +123,12 @@ class PlainServer : public StoreServer, protected rpc::Service {
   Status joined(const rpc::Session& session) override;
   bool left(const rpc::Session& session) override;
   Status share_index_with(const rpc::Session& session, Peer& peer);
-  PlainLayout layout(const Peer& peer) const;
+  PlainLayout layout(const Peer& peer);
 
   const Host host_;
+  const Offset first_block_;  // of the pool
   const ServerOptions options_;
+  std::optional<ReadableSpace> readable_;
   std::map<rpc::SessionId, Peer> peers_;
   std::unique_ptr<rpc::Server> rpc_;
   std::uint64_t shared_generation_ = 0;

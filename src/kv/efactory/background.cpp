@@ -96,6 +96,9 @@ Task<void> EfactoryServer::verify() {
           complete = catalogue_->flush_if_complete(*object, background_);
         }
         if (complete) {
+          if (const auto peer = peers_.find(version.owner); peer != peers_.end()) {
+            peer->second.guard->close(version.offset);
+          }
           flushed[count++] = version;
           ++unflagged_;
           verified_bytes += object->size_bytes();
@@ -134,6 +137,7 @@ Task<void> EfactoryServer::verify() {
       const Ticket ticket = background_.drain();
       co_await background_.settled();
       if (!(co_await persistent(ticket)).ok()) {
+        local_->fail();
         verifying_ = false;
         co_return;
       }
@@ -170,6 +174,7 @@ Task<void> EfactoryServer::flag_flushed() {
       continue;
     }
     if (!(co_await commits_.persistent_by_others(flushed.front().ticket, ask_after_ns)).ok()) {
+      local_->fail();
       co_return;
     }
     while (!flushed.empty() && background_.region().persistent(flushed.front().ticket)) {
@@ -245,7 +250,8 @@ void EfactoryServer::wake_background() {
 }
 
 void EfactoryServer::wake_tidy() {
-  if (to_tidy_ && !to_tidy_->is_set() && (catalogue_->index().crowded() || wants_cleaning())) {
+  if (to_tidy_ && !to_tidy_->is_set() &&
+      (catalogue_->index().crowded() || wants_cleaning() || forgets_grants_)) {
     to_tidy_->set();
   }
 }

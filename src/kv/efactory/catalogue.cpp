@@ -318,7 +318,7 @@ Ticket Catalogue::drain_durable(const Object& object, const Host& by, const Know
   const Ticket ticket = by.drain();
   if (by.region().persistent(ticket)) {
     mark_durable(object, by, entry);
-  } else {
+  } else if (by.region().failure().ok()) {  // else it never will be, and nobody flags it
     flushed_.push_back({object.offset(), object.sequence(), ticket});
   }
   return ticket;

@@ -75,7 +75,7 @@ Result<Ticket> Catalogue::put_lasting(ConstBytes key, ConstBytes value) {
     return Ticket{};
   }
   const Ticket ticket = drain_durable(log_->at(written->offset), host_, written->entry);
-  if (!host_.region().persistent(ticket)) {
+  if (!flushed_.empty() && flushed_.back().offset == written->offset) {
     flushed_.back().received_ns = host_.now_ns();
   }
   return ticket;

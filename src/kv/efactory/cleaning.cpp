@@ -140,11 +140,14 @@ Task<void> EfactoryServer::tidy() {
       growing_ = true;
       co_await grow();
       growing_ = false;
-    } else if (wants_cleaning()) {
+    } else if (wants_cleaning() && !is_held()) {
       co_await clean_something();
       if (!background_.region().failure().ok()) {
         co_return;
       }
+    } else if (forgets_grants_) {
+      co_await round(reads_);
+      forgets_grants_ = false;
     } else {
       co_await to_tidy_.emplace(background_.runtime());
     }
@@ -158,6 +161,9 @@ Task<void> EfactoryServer::clean_something() {
     co_return;
   }
   cleaning_ = true;
+  if (!background_.faults().planted(faults::clean_under_snapshot)) {
+    snapshot_.reset();
+  }
   const bool all = !cheap && has_room_for_all() && !part_first_;
   const bool in_parts = options_.cleaning == Cleaning::parts;
   if (!cheap && !all) {

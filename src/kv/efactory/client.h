@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "kv/buffers.h"
 #include "kv/efactory/messages.h"
@@ -43,6 +44,7 @@ class EfactoryClient final : public StoreClient {
   Task<Result<std::size_t>> get(ConstBytes key, Bytes value) override;
   Task<Status> del(ConstBytes key) override;
   Task<Result<ScanCursor>> scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
+  Task<Status> copy(CopySink& sink) override;
   Status failure() const override { return caller_->failure(); }
 
   // Gets that were answered by READs alone, and those for which the server was asked.
@@ -77,6 +79,12 @@ class EfactoryClient final : public StoreClient {
   bool answers(const ReadObject& object, ConstBytes key) const;
   Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
   Task<Status> try_put_whole(ConstBytes key, ConstBytes value, PutOptions options);
+  // Copies (client_copy.cpp).
+  Task<Result<std::vector<SnapshotSegment>>> ask_snapshot(std::uint64_t& id);
+  Task<Status> still_stands(std::uint64_t id, std::uint64_t& round);
+  Task<Status> read_segment(SnapshotSegment segment, std::uint64_t id, std::uint64_t& round,
+                            std::vector<std::byte>& image);
+  Task<void> give_snapshot_back();
   Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
   Status broken(const fabric::WorkCompletion& completion);
   void noticed(rpc::Kind kind, ConstBytes body);

@@ -124,6 +124,12 @@ inline constexpr Fault deletion_overtakes = {
     "efactory-deletion-overtakes",
     "of a key that moves, the deletion may be persistent before what it moves to"};
 
+// Copying.
+inline constexpr Fault clean_under_snapshot = {"efactory-clean-under-snapshot",
+                                               "a copy goes on after what it copies was cleaned"};
+
+inline constexpr std::array of_copies = {&clean_under_snapshot};
+
 inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time,
                                         &expired_in_memory, &deletion_overtakes};
 

@@ -146,8 +146,23 @@ ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink&
 
 // --- Durability ---
 
-Status EfactoryLocal::failed() {
-  return Status(Code::closed, "the pool's file cannot be written; nothing more is kept");
+Status EfactoryLocal::failed() const {
+  Status why = background_.region().failure();
+  if (why.ok()) {
+    why = Status(Code::io_error, "the pool's file cannot be written; nothing more is kept");
+  }
+  return why;
+}
+
+void EfactoryLocal::fail() {
+  if (!std::exchange(has_failed_, true)) {
+    wake_waiting();
+  }
+}
+
+// What is not durable now never will be.
+bool EfactoryLocal::is_in_doubt(ConstBytes key) {
+  return !background_.region().persistent(catalogue_.get(key).ticket);
 }
 
 void EfactoryLocal::wait_for_commit(const Change& change) {
@@ -191,6 +206,9 @@ Task<Status> EfactoryLocal::persistent(Mark mark) {
     commit_at_once();
   }
   while (persistent_ < mark) {
+    if (has_failed_) {
+      co_return failed();
+    }
     REMORA_CO_TRY(background_.region().failure());
     wanted_ = std::max(wanted_, std::min(mark, last_));
     if (pause_ != nullptr) {
@@ -212,6 +230,9 @@ bool EfactoryLocal::settled(Mark mark) {
 
 // What blocks here instead of in another thread saves that thread's way to the core and back.
 std::optional<Status> EfactoryLocal::persistent_at_once() {
+  if (has_failed_) [[unlikely]] {
+    return failed();
+  }
   if (!by_commit_ || committing_ || !around_.is_alone()) {
     return std::nullopt;
   }
@@ -225,10 +246,10 @@ std::optional<Status> EfactoryLocal::persistent_at_once() {
     persistent_ = batch_.back().mark;
     around_.persisted_after(background_.now_ns() - batch_since_ns_);
     background_.runtime().soon(drain_);  // who waits is answered before
+    wake_waiting();
   } else {
-    has_failed_ = true;
+    fail();
   }
-  wake_waiting();
   return status;
 }
 
@@ -281,8 +302,7 @@ Task<void> EfactoryLocal::commit() {
     const Mark mark = batch_.back().mark;
     const Ticket ticket = background_.drain();
     if (!(co_await commits_.persistent(ticket, first_look_ns, longest_look_ns)).ok()) {
-      has_failed_ = true;
-      wake_waiting();
+      fail();
       co_return;
     }
     persistent_ = mark;

@@ -50,6 +50,8 @@ class EfactoryLocal final : public LocalStore {
   Task<Status> persistent(Mark mark) override;
   bool settled(Mark mark) override;
   std::optional<Status> persistent_at_once() override;
+  Status failure() const override { return has_failed_ ? failed() : Status(); }
+  bool is_in_doubt(ConstBytes key) override;
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   std::uint64_t keys() const override { return catalogue_.keys(); }
   std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
@@ -66,8 +68,10 @@ class EfactoryLocal final : public LocalStore {
   std::uint64_t waits_since_ns() const { return committing_ ? batch_since_ns_ : since_ns_; }
   // What the catalogue deleted after it had this sequence is a change that waits, if there is any.
   void deleted_since(std::uint64_t sequence);
-  // The group commits, for ever.
+  // The group commits, until one fails.
   Task<void> commit();
+  // The medium takes nothing more, whoever found that out.
+  void fail();
 
  private:
   // A change that waits; a deletion has no offset.
@@ -93,7 +97,7 @@ class EfactoryLocal final : public LocalStore {
     EfactoryLocal& store_;
   };
 
-  static Status failed();
+  Status failed() const;
   Status admit(std::span<const Write> writes) const;
   // A put that the surroundings have admitted.
   Result<Mark> put_admitted(ConstBytes key, std::span<const ConstBytes> value, Expiry expires,

@@ -443,6 +443,44 @@ TEST_P(LocalStoreTest, takes_no_more_when_the_medium_has_failed) {
   EXPECT_EQ(local().del(bytes_of(key)).ok(), takes_more);
 }
 
+TEST_P(LocalStoreTest, says_of_no_key_that_it_is_kept_when_its_commit_has_failed) {
+  if (GetParam() != Granularity::page) {
+    return;  // there are no commits
+  }
+  client_.reset();  // with natives no commit blocks
+  server_.reset();
+  pool_ = Pool::open(*region_, "test").value();
+  server_ = engine_->start_server(Host(loop_, far_.nic, region_.get()), *pool_, {}).value();
+  EXPECT_TRUE(loop_.block_on(local().persistent(put_here("kept", "value"))).ok());
+  sleep_ms(200);
+  EXPECT_TRUE(local().failure().ok());
+  static_cast<FakeRegion&>(*region_).fail();
+  const LocalStore::Mark mark = put_here("new", "value");
+  for (int i = 0; i < 3; ++i) {
+    const std::optional<Status> at_once = local().persistent_at_once();
+    ASSERT_TRUE(at_once);
+    EXPECT_EQ(at_once->code(), Code::io_error) << i;
+    EXPECT_EQ(loop_.block_on(local().persistent(mark)).code(), Code::io_error) << i;
+  }
+  EXPECT_LT(local().persistent_now(), mark);
+  EXPECT_EQ(local().failure().code(), Code::io_error);
+  EXPECT_FALSE(local().is_in_doubt(bytes_of("kept")));
+  EXPECT_TRUE(local().is_in_doubt(bytes_of("new")));
+}
+
+TEST_P(LocalStoreTest, has_failed_when_a_commit_of_natives_has) {
+  if (GetParam() != Granularity::page) {
+    return;  // there are no commits
+  }
+  EXPECT_TRUE(put("native", std::string(10'000, 'v')).ok());
+  sleep_ms(200);
+  static_cast<FakeRegion&>(*region_).fail();
+  EXPECT_TRUE(put("native", std::string(10'000, 'w')).ok());
+  sleep_ms(200);
+  EXPECT_EQ(local().failure().code(), Code::io_error);
+  EXPECT_EQ(get("native"), "io_error");
+}
+
 TEST_P(LocalStoreTest, whole_puts_of_natives_do_not_wait_as_long_as_changes_of_its_own) {
   client_ = connected({.whole_value_bytes = 100});
   put_here("here", "value");

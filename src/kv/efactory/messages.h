@@ -28,6 +28,8 @@ enum Message : rpc::Kind {
   // WholePut + key + value -> nothing, when it is persistent. Not a whole_put with a flag: a server
   // that knows no such flag would answer too early.
   lasting_put = 11,
+  snapshot = 12,      // SnapshotRequest -> SnapshotReply + SnapshotSegment*
+  end_snapshot = 13,  // -> nothing
 };
 
 // How a client finds what it gets.
@@ -97,5 +99,29 @@ struct PersistRequest {
 struct RoundReply {
   std::uint64_t round = 0;
 };
+
+// A snapshot is a list of segments, each up to where it was filled when the snapshot was made. As
+// long as it stands, none of them is cleaned. A server has one at a time, and ends it when it needs
+// the room.
+struct SnapshotRequest {
+  std::uint64_t id = 0;    // 0: a new one; else one that was made, if it stands
+  std::uint64_t from = 0;  // the first segment to be listed
+};
+
+// Followed by segments.
+struct SnapshotReply {
+  std::uint64_t id = 0;
+  std::uint64_t segments = 0;  // of all of the snapshot
+  std::uint64_t size_bytes = 0;
+  std::uint64_t listed = 0;  // in this message
+};
+
+struct SnapshotSegment {
+  std::uint64_t number = 0;
+  std::uint64_t offset = 0;  // in the pool
+  std::uint64_t size_bytes = 0;
+};
+
+static_assert(sizeof(SnapshotReply) + sizeof(SnapshotSegment) <= reply_bytes_max);
 
 }  // namespace remora::kv::efactory

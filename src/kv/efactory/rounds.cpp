@@ -30,6 +30,7 @@ Task<void> EfactoryServer::round(Reads reads) {
     peer.silent_ns = 0;
     peer.late_ns = 0;
     peer.is_told = false;
+    peer.first_of_round = peer.guard->grants().next_number();
   }
   tell_layout();
   std::uint64_t looked_ns = background_.runtime().now_ns();
@@ -52,6 +53,22 @@ Task<void> EfactoryServer::round(Reads reads) {
       }
     });
     co_await background_.runtime().sleep_for(look_round_ns);
+  }
+}
+
+// What it was granted before the round began is not under way any more.
+rpc::Reply EfactoryServer::arrive(const rpc::Session& session, const RoundReply& reply) {
+  Peer& peer = peers_.at(session.id);
+  peer.round = std::min(reply.round, round_);
+  if (peer.round == round_) {
+    peer.guard->grants().drop_before(peer.first_of_round);
+  }
+  return {};
+}
+
+void EfactoryServer::close_grant(Offset object) {
+  for (auto& [id, peer] : peers_) {
+    peer.guard->close(object);
   }
 }
 

@@ -14,6 +14,8 @@ constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
 constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write | fabric::flush_visibility;
 constexpr std::size_t most_awaited = 1 << 16;
+// Grants of one client that are open or remembered. Those that it never writes stay until a round.
+constexpr std::size_t most_grants = 1 << 16;
 // After which a value is looked for whose client was to ask for it, and has not.
 constexpr std::uint64_t look_forgotten_ns = 50'000'000;
 
@@ -26,6 +28,7 @@ EfactoryServer::EfactoryServer(const Host& host, std::unique_ptr<Catalogue> cata
       options_(options),
       engine_(engine),
       catalogue_(std::move(catalogue)),
+      readable_(catalogue_->log()),
       reads_(engine.hybrid_reads ? Reads::by_mark : Reads::asked),
       commits_(background_),
       local_(new EfactoryLocal(*catalogue_, *this, commits_, options.local_commit_ns)) {}
@@ -76,12 +79,17 @@ Result<PeerAddress> EfactoryServer::accept(const PeerAddress& client, Rights rig
 
 Status EfactoryServer::joined(const rpc::Session& session) {
   Peer peer;
+  const Offset first_block = catalogue_->pool().header().blocks;
   Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
-      host_.region().bytes(), session.may_write ? writer_rights : reader_rights, &host_.region());
+      host_.region().bytes().subspan(first_block),
+      session.may_write ? writer_rights : reader_rights, &host_.region());
   if (!pool.ok()) {
     return pool.status();
   }
   peer.pool = std::move(pool).value();
+  peer.guard = std::make_unique<StoreGuard>(catalogue_->log(), readable_, first_block,
+                                            StoreGuard::Closing::when_durable);
+  (void)peer.pool->guard_with(*peer.guard);  // where it cannot, its rights end with the region
   REMORA_TRY(share_index(session, peer));
   peer.round = round_;  // it has begun nothing
   peers_[session.id] = std::move(peer);
@@ -105,6 +113,7 @@ bool EfactoryServer::left(const rpc::Session& session) {
     return true;
   }
   peer->second.leaving = true;
+  end_snapshot_of(session.id);
   if (!session.queue_pair->quiet()) {
     return false;
   }
@@ -118,10 +127,13 @@ bool EfactoryServer::may_wait() {
   return options_.may_stand_still && is_unused && !local_->busy() && !cleaning_ && !growing_;
 }
 
+// Places are told as they lie in the pool, of which the region is the end.
 Layout EfactoryServer::layout(const Peer& peer) const {
+  fabric::RemoteAddress pool = peer.pool->remote(0);
+  pool.address -= host_.region().size() - peer.pool->bytes().size();
   return {.round = round_,
-          .pool = peer.pool->remote(0),
-          .pool_bytes = peer.pool->bytes().size(),
+          .pool = pool,
+          .pool_bytes = host_.region().size(),
           .index = peer.index->remote(0),
           .geometry = catalogue_->index().geometry(),
           .put_timeout_ns = options_.put_timeout_ns,
@@ -161,11 +173,15 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
     case scan_request:
       return scan(request, body);
     case Message::persist:
-      return persist(request, body);
+      return persist(session, request, body);
+    case snapshot:
+      return answer_snapshot(session, request, body);
+    case Message::end_snapshot:
+      end_snapshot_of(session.id);
+      return {};
     case arrived:
       if (const std::optional<RoundReply> reply = read_struct<RoundReply>(request)) {
-        peers_.at(session.id).round = std::min(reply->round, round_);
-        return {};
+        return arrive(session, *reply);
       }
       break;
     default:
@@ -206,6 +222,12 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
     return rpc::Reply::failure(body, Code::in_use,
                                "too many values of this client are on their way; try again");
   }
+  if (peer.guard->grants().size() >= most_grants) {
+    forgets_grants_ = true;
+    wake_background();
+    return rpc::Reply::failure(body, Code::in_use,
+                               "too many values of this client never came; try again");
+  }
   if (!admits(size_bytes) || !in_pace()) {
     return full(body);
   }
@@ -227,6 +249,7 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
   peer.value_bytes += size_bytes;
   wake_background();
   const Offset offset = granted->placed.offset;
+  peer.guard->open(catalogue_->log().at(offset));
   const PutReply reply{offset + object_format::value_begin(key.size()), offset, granted->sequence};
   return {.size_bytes = static_cast<std::uint32_t>(write_struct(body, reply)),
           .patient = ask->will_persist != 0};
@@ -294,6 +317,9 @@ rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body, bool whole) {
     reply.ticket = found.ticket;
     return reply;
   }
+  if (!found.object->durable()) {
+    close_grant(found.object->offset());
+  }
   GetReply reply{found.object->offset(), found.object->size_bytes(), found.object->sequence()};
   std::size_t size = sizeof reply;
   if (const ConstBytes value = found.object->value();
@@ -318,16 +344,22 @@ rpc::Reply EfactoryServer::del(ConstBytes key, Bytes body) {
   return {.ticket = *ticket};
 }
 
-rpc::Reply EfactoryServer::persist(ConstBytes request, Bytes body) {
+// An object's offset proves nothing: a value may hold bytes that look like an object. Only what the
+// client was granted is looked at.
+rpc::Reply EfactoryServer::persist(const rpc::Session& session, ConstBytes request, Bytes body) {
   const std::optional<PersistRequest> ask = read_struct<PersistRequest>(request);
   if (!ask) {
     return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
   }
-  const Result<Ticket> ticket = catalogue_->persist(ask->object_offset, ask->sequence);
+  StoreGuard& guard = *peers_.at(session.id).guard;
+  const Result<Ticket> ticket = guard.has(ask->object_offset)
+                                    ? catalogue_->persist(ask->object_offset, ask->sequence)
+                                    : Status(Code::not_found, "no such version was granted");
   wake_flagger();
   if (!ticket.ok()) {
     return rpc::Reply::failure(body, ticket.status().code(), ticket.status().message());
   }
+  guard.close(ask->object_offset);
   return {.ticket = *ticket};
 }
 

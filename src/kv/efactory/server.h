@@ -10,6 +10,14 @@
 // with one that ends that, as does the cleaning of a part; growth of the index begins with one that
 // stops pure READs, and ends with one that allows them again. Only after the last round is old
 // space used again.
+//
+// Grants. A client writes values by itself, and nothing else: its region is guarded by the table of
+// what it was granted (kv/common/store_guard.h). A grant is open from the reply that names it until
+// its version is found whole; one that was superseded or given up stays open until the client has
+// arrived in a later round, after which its space may be used again: so a client that is slow, or
+// lost against a newer version, is no intruder. Where the device cannot ask a guard, and on
+// `mapped`, a writer reaches all blocks of the pool; header, roots, redo log and block table lie
+// before its region on every wire.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +26,7 @@
 #include <optional>
 
 #include "host/commit_watch.h"
+#include "kv/common/store_guard.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/local_store.h"
 #include "kv/efactory/messages.h"
@@ -53,10 +62,12 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
 
  private:
   struct Peer {
-    std::unique_ptr<fabric::MemoryRegion> pool;
+    std::unique_ptr<StoreGuard> guard;           // outlives the region
+    std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on
     std::unique_ptr<fabric::MemoryRegion> index;
     std::unique_ptr<fabric::MemoryRegion> old_index;  // until the round that replaces it is over
     std::uint64_t round = 0;                          // that it has arrived in
+    std::uint64_t first_of_round = 0;                 // grant that may outlive this round
     std::uint64_t values = 0;                         // on their way, and their space
     std::uint64_t value_bytes = 0;
     std::uint64_t silent_ns = 0;  // in this round, while nothing was owed to it
@@ -81,9 +92,17 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   rpc::Reply get(ConstBytes key, Bytes body, bool whole);
   rpc::Reply del(ConstBytes key, Bytes body);
   rpc::Reply scan(ConstBytes request, Bytes body);
-  rpc::Reply persist(ConstBytes request, Bytes body);
+  rpc::Reply persist(const rpc::Session& session, ConstBytes request, Bytes body);
+  rpc::Reply arrive(const rpc::Session& session, const RoundReply& reply);
+  // Snapshots (snapshot.cpp).
+  rpc::Reply answer_snapshot(const rpc::Session& session, ConstBytes request, Bytes body);
+  rpc::Reply list_snapshot(std::uint64_t from, Bytes body);
+  void end_snapshot_of(rpc::SessionId session);
   rpc::Reply full(Bytes body);
   Layout layout(const Peer& peer) const;
+
+  // What somebody copies is not cleaned as long as puts find room.
+  bool is_held() const { return snapshot_ && !full_; }
 
   // Background.
   Task<void> verify();
@@ -133,6 +152,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Reads reads_while_cleaning() const;
   Task<Status> persistent(Ticket ticket);
   Status share_index(const rpc::Session& session, Peer& peer);
+  // The value there stands still, whoever put it.
+  void close_grant(Offset object);
   bool wants_cleaning() const;
   // Whether it may not wait, if it is worth it.
   bool must_clean() const;
@@ -168,13 +189,25 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<Status> room() override;
   bool is_alone() const override { return rpc_->clients() == 0 && peers_.empty() && !cleaning_; }
 
+  struct Snapshot {
+    Snapshot(rpc::SessionId session, std::uint64_t number) : owner(session), id(number) {}
+
+    const rpc::SessionId owner;
+    const std::uint64_t id;
+    std::uint64_t size_bytes = 0;
+    std::vector<Segment> segments;
+  };
+
   const Host host_;
   const Host background_;
   const ServerOptions options_;
   const EngineOptions engine_;
   std::unique_ptr<Catalogue> catalogue_;
+  ReadableSpace readable_;
   std::map<rpc::SessionId, Peer> peers_;
   std::unique_ptr<rpc::Server> rpc_;
+  std::optional<Snapshot> snapshot_;
+  std::uint64_t snapshots_ = 0;  // that were made
   std::uint64_t round_ = 0;
   Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
@@ -182,6 +215,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   bool copying_ = false;                                    // and what is to be copied is known
   bool growing_ = false;                                    // the index
   bool full_ = false;                                       // a put found no space
+  bool forgets_grants_ = false;                             // a client has too many: a round is due
   bool part_first_ = options_.cleaning == Cleaning::parts;  // the last found too little room
   bool all_next_ = false;               // a part would cost more, or cannot be cleaned
   bool cheap_last_ = false;             // the last cleaning was of cheap segments

@@ -14,7 +14,7 @@ Result<std::unique_ptr<StoreServer>> ErdaServer::start(const Host& host, Pool& p
     return Status(Code::unsupported,
                   "Erda's offsets reach 128 GB; use a smaller pool, or another engine");
   }
-  std::unique_ptr<ErdaServer> server(new ErdaServer(host, options));
+  std::unique_ptr<ErdaServer> server(new ErdaServer(host, pool, options));
   if (options.create) {
     Result<std::unique_ptr<Log>> log =
         Log::create(host, pool, {.engine = "erda", .segment_bytes = options.segment_bytes});
@@ -89,7 +89,7 @@ rpc::Reply ErdaServer::del(const Request& request) {
 }
 
 rpc::Reply ErdaServer::persist(const Request& request) {
-  return persist_if_intact(request, *log_, faults::persist_not_flushed);
+  return persist_if_intact(request, faults::persist_not_flushed);
 }
 
 rpc::Reply ErdaServer::scan(const Request& request) {

@@ -26,8 +26,10 @@ class ErdaServer final : public PlainServer {
   IndexPlace index_place() const override {
     return {.generation = table_->generation(),
             .geometry = table_->geometry(),
-            .offset = table_->buckets_offset()};
+            .offset = table_->buckets_offset(),
+            .size_bytes = std::as_bytes(table_->all()).size()};
   }
+  Log& log() override { return *log_; }
 
   Bucket* find(Tag tag, ConstBytes key) const;
   Object newest(const Bucket& bucket) const {

@@ -7,8 +7,8 @@
 
 namespace remora::kv::forca {
 
-ForcaServer::ForcaServer(const Host& host, const ServerOptions& options)
-    : PlainServer(host, options) {
+ForcaServer::ForcaServer(const Host& host, Pool& pool, const ServerOptions& options)
+    : PlainServer(host, pool, options) {
   const IndexGeometry geometry{host.runtime().random().next(), windows_for(options.expected_keys)};
   memory_ = IndexMemory::make(geometry);
   index_ = std::make_unique<Index>(geometry, memory_.bytes);
@@ -16,7 +16,7 @@ ForcaServer::ForcaServer(const Host& host, const ServerOptions& options)
 
 Result<std::unique_ptr<StoreServer>> ForcaServer::start(const Host& host, Pool& pool,
                                                         const ServerOptions& options) {
-  std::unique_ptr<ForcaServer> server(new ForcaServer(host, options));
+  std::unique_ptr<ForcaServer> server(new ForcaServer(host, pool, options));
   if (options.create) {
     Result<std::unique_ptr<Log>> log =
         Log::create(host, pool, {.engine = "forca", .segment_bytes = options.segment_bytes});
@@ -156,7 +156,7 @@ rpc::Reply ForcaServer::del(const Request& request) {
 }
 
 rpc::Reply ForcaServer::persist(const Request& request) {
-  return persist_if_intact(request, *log_, faults::persist_not_flushed);
+  return persist_if_intact(request, faults::persist_not_flushed);
 }
 
 rpc::Reply ForcaServer::scan(const Request& request) {

@@ -19,7 +19,7 @@ class ForcaServer final : public PlainServer {
   std::vector<Counter> counters() const override;
 
  private:
-  ForcaServer(const Host& host, const ServerOptions& options);
+  ForcaServer(const Host& host, Pool& pool, const ServerOptions& options);
 
   rpc::Reply put(const Request& request) override;
   rpc::Reply get(const Request& request) override;
@@ -28,6 +28,7 @@ class ForcaServer final : public PlainServer {
   rpc::Reply persist(const Request& request) override;
   // Clients do not READ the index.
   IndexPlace index_place() const override { return {}; }
+  Log& log() override { return *log_; }
 
   Status recover(Pool& pool);
   void take_recovered(Offset record);

@@ -11,7 +11,8 @@ Result<std::unique_ptr<StoreServer>> ImmServer::start(const Host& host, Pool& po
   if (!inventory.ok()) {
     return inventory.status();
   }
-  std::unique_ptr<ImmServer> server(new ImmServer(host, options, std::move(inventory).value()));
+  std::unique_ptr<ImmServer> server(
+      new ImmServer(host, pool, options, std::move(inventory).value()));
   REMORA_TRY(server->listen());
   return std::unique_ptr<StoreServer>(std::move(server));
 }

@@ -168,6 +168,7 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
   }
   host_.region().prepare(pool_.object(segment.offset));
   ++next_number_;
+  ++extent_changes_;
   free_slots_.pop_back();
   held_bytes_ += segment.capacity_bytes;
   return &segments_.emplace(segment.offset, segment).first->second;

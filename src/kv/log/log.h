@@ -206,6 +206,19 @@ class Log {
   }
   std::uint64_t segment_bytes() const { return segment_bytes_; }
 
+  // Where segments lie that were opened and not freed, live ones and dead ones, in no order:
+  // visit(const Segment&). The number differs whenever that has changed.
+  template <typename Visit>
+  void for_each_extent(const Visit& visit) const {
+    for (const auto& [offset, segment] : segments_) {
+      visit(segment);
+    }
+    for (const Segment& segment : dead_) {
+      visit(segment);
+    }
+  }
+  std::uint64_t extent_changes() const { return extent_changes_; }
+
  private:
   // Header, key and the begin of a value, of most objects.
   static constexpr std::size_t expected_bytes = 256;
@@ -249,6 +262,7 @@ class Log {
   Segment* open_[2] = {nullptr, nullptr};  // where the next object goes, by DataPool
   std::map<Offset, Segment> segments_;     // live ones
   std::vector<Segment> dead_;
+  std::uint64_t extent_changes_ = 0;
   std::vector<std::uint32_t> free_slots_;
 };
 

@@ -97,6 +97,7 @@ Result<std::size_t> Log::free_dead(std::size_t most) {
       free_slots_.push_back(segment.slot);
     }
     dead_.resize(dead_.size() - count);
+    ++extent_changes_;
     left -= count;
   }
   return dead_.size();

@@ -15,7 +15,8 @@ Result<std::unique_ptr<StoreServer>> RpcServer::start(const Host& host, Pool& po
   if (!inventory.ok()) {
     return inventory.status();
   }
-  std::unique_ptr<RpcServer> server(new RpcServer(host, options, std::move(inventory).value()));
+  std::unique_ptr<RpcServer> server(
+      new RpcServer(host, pool, options, std::move(inventory).value()));
   REMORA_TRY(server->listen({.request_bytes = request_bytes, .reply_bytes = reply_bytes}));
   return std::unique_ptr<StoreServer>(std::move(server));
 }

@@ -12,7 +12,8 @@ Result<std::unique_ptr<StoreServer>> SawServer::start(const Host& host, Pool& po
   if (!inventory.ok()) {
     return inventory.status();
   }
-  std::unique_ptr<SawServer> server(new SawServer(host, options, std::move(inventory).value()));
+  std::unique_ptr<SawServer> server(
+      new SawServer(host, pool, options, std::move(inventory).value()));
   REMORA_TRY(server->listen());
   return std::unique_ptr<StoreServer>(std::move(server));
 }

@@ -44,6 +44,11 @@ class Registration final : public MemoryRegion {
   LocalKey local_key() const override { return what_.key; }
   RemoteKey remote_key() const override { return what_.key; }
   AccessFlags access() const override { return what_.access; }
+  // The device's table leads to what_ itself.
+  bool guard_with(Guard& guard) override {
+    what_.guard = &guard;
+    return true;
+  }
 
  private:
   NicCore& core_;

@@ -16,12 +16,16 @@ namespace remora::fabric::nic {
 
 using DomainId = std::uint32_t;
 
+// What this side does with its own memory is no guard's business.
+inline constexpr AccessFlags rights_of_peers = every_access & ~local_write;
+
 struct RegisteredMemory {
   Bytes bytes;
   AccessFlags access = 0;
   DomainId domain = 0;
   Region* persistence = nullptr;
-  std::uint32_t key = 0;  // local and remote
+  std::uint32_t key = 0;   // local and remote
+  Guard* guard = nullptr;  // or null: the rights hold for all bytes
 };
 
 // Who asks, with which key, for which place.
@@ -30,7 +34,8 @@ struct Reach {
   std::uint32_t key = 0;
   std::uint64_t address = 0;
   std::uint64_t size_bytes = 0;
-  AccessFlags rights = 0;  // all of them are needed
+  AccessFlags rights = 0;              // all of them are needed
+  const std::byte* payload = nullptr;  // see fabric::RemoteAccess
 };
 
 class Memory {
@@ -85,7 +90,15 @@ class Memory {
     // An address below the region wraps to an offset beyond any length.
     const std::uint64_t offset =
         reach.address - reinterpret_cast<std::uintptr_t>(memory->bytes.data());
-    return within(offset, reach.size_bytes, memory->bytes.size()) ? memory : nullptr;
+    if (!within(offset, reach.size_bytes, memory->bytes.size())) [[unlikely]] {
+      return nullptr;
+    }
+    if (memory->guard != nullptr && (reach.rights & rights_of_peers) != 0 &&
+        !memory->guard->allows({reach.rights, offset, reach.size_bytes, reach.payload}))
+        [[unlikely]] {
+      return nullptr;
+    }
+    return memory;
   }
 
   Table<RegisteredMemory, limits::region_index_bits, 32> regions_;

@@ -176,6 +176,59 @@ TEST(QueuePair, drops_everything_on_reset_and_can_be_connected_again) {
   }
 }
 
+// Neither side takes the first packet of the next connection for the rest of the last message.
+TEST(QueuePair, a_reset_in_the_middle_of_a_message_leaves_nothing_of_it) {
+  constexpr std::uint32_t size = 3000;  // three packets
+  for (const Opcode opcode : {Opcode::send, Opcode::write, Opcode::read}) {
+    for (const bool lossless : {false, true}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(opcode) << lossless);
+      TwoNics nics({.lossless = lossless});
+      nics.a.fill(0, size, 3);
+      nics.b.fill(8192, size, 5);
+      const auto post = [&](std::uint64_t id) {
+        const bool reads = opcode == Opcode::read;
+        const Sge piece = nics.a.piece(reads ? 4096 : 0, size);
+        ASSERT_TRUE(nics.b.receive(id, {nics.b.piece(4096, size)}).ok());
+        ASSERT_TRUE(nics.a
+                        .send({.id = id,
+                               .opcode = opcode,
+                               .pieces = std::span(&piece, 1),
+                               .remote = nics.b.remote(reads ? 8192 : 4096)})
+                        .ok());
+      };
+      Side& speaker = opcode == Opcode::read ? nics.b : nics.a;
+      int left = 0;
+      speaker.wire.choose([&](const Packet&) { return left++ == 0 ? Fate{0} : Fate{}; });
+      post(1);
+      nics.run(50'000);
+      ASSERT_GT(left, 1);
+      for (Side* side : {&nics.a, &nics.b}) {
+        side->qp->reset();
+        ASSERT_TRUE(side->qp->initialise().ok());
+        EXPECT_TRUE(side->sent().empty());
+        EXPECT_TRUE(side->received().empty());
+      }
+      speaker.wire.choose({});
+      nics.connect(*nics.a.qp, *nics.b.qp);
+      post(2);
+      nics.run();
+      const auto sent = nics.a.sent();
+      ASSERT_EQ(sent.size(), 1U);
+      EXPECT_EQ(sent[0].id, 2U);
+      EXPECT_EQ(sent[0].status, WorkStatus::success);
+      EXPECT_TRUE(opcode == Opcode::read
+                      ? std::ranges::equal(nics.a.at(4096, size), nics.b.at(8192, size))
+                      : std::ranges::equal(nics.b.at(4096, size), nics.a.at(0, size)));
+      const auto received = nics.b.received();
+      ASSERT_EQ(received.size(), opcode == Opcode::send ? 1U : 0U);
+      if (!received.empty()) {
+        EXPECT_EQ(received[0].id, 2U);
+        EXPECT_EQ(received[0].size_bytes, size);
+      }
+    }
+  }
+}
+
 TEST(QueuePair, checks_local_pieces_before_it_sends_and_after_earlier_requests) {
   for (const Opcode opcode : {Opcode::write, Opcode::send, Opcode::read, Opcode::fetch_add}) {
     TwoNics nics;

@@ -151,7 +151,7 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
   }
   if (!payload.empty()) {
     std::byte* to = engine_.translate(
-        reach(write_address_ + message_bytes_, write_key_, payload.size(), remote_write));
+        reach(write_address_ + message_bytes_, write_key_, payload, remote_write));
     if (to == nullptr) {
       refuse(syndrome_nak_access);
       return;

@@ -48,7 +48,7 @@ class Responder {
       return false;
     }
     std::byte* const to =
-        engine_.translate(reach(packet.address, packet.key, payload.size(), remote_write));
+        engine_.translate(reach(packet.address, packet.key, payload, remote_write));
     if (to == nullptr) [[unlikely]] {
       refuse(syndrome_nak_access);
       return true;
@@ -136,6 +136,10 @@ class Responder {
   void owe(Owed what) { owed_ = owed_ < what ? what : owed_; }
   Reach reach(std::uint64_t address, RemoteKey key, std::uint64_t size, AccessFlags rights) const {
     return {connection_.domain, key, address, size, rights};
+  }
+  // The same for bytes that are about to be stored.
+  Reach reach(std::uint64_t address, RemoteKey key, ConstBytes payload, AccessFlags rights) const {
+    return {connection_.domain, key, address, payload.size(), rights, payload.data()};
   }
   // What the queue pair lets its peer do, in whatever region.
   bool grants(AccessFlags rights) const {

@@ -80,7 +80,11 @@ std::uint8_t Responder::check(const Packet& packet) const {
       const RegisteredMemory* memory = engine_.memory.find(connection_.domain, packet.key);
       const AccessFlags granted =
           memory == nullptr ? 0 : memory->access & connection_.options.remote_access;
-      return (rights & ~granted) == 0 ? syndrome_acknowledge : syndrome_nak_access;
+      const bool is_granted =
+          (rights & ~granted) == 0 &&
+          (memory->guard == nullptr ||
+           memory->guard->allows({.rights = rights, .size_bytes = memory->bytes.size()}));
+      return is_granted ? syndrome_acknowledge : syndrome_nak_access;
     }
   }
   const bool is_allowed =
@@ -266,6 +270,12 @@ Responder::Answer Responder::answer_read(Resource& resource) {
     const std::byte* from = nullptr;
     if (size != 0) {
       from = engine_.translate(reach(resource.address + offset, resource.key, size, remote_read));
+      if (from == nullptr && resource.answered) {
+        // A repetition that comes late: the peer has its answer, or it would not have let the
+        // memory go.
+        ++engine_.counters.packets_dropped;
+        return Answer::sent;
+      }
       if (from == nullptr) {
         refuse(syndrome_nak_access);
         return Answer::refused;
@@ -343,8 +353,10 @@ Responder::Answer Responder::execute_resource(Resource& resource) {
     return waiting_ ? await_flush(resource) : begin_flush(resource);
   }
   const bool is_plain = resource.opcode == atomic_write;
-  std::byte* word = engine_.translate(
-      reach(resource.address, resource.key, word_bytes, is_plain ? remote_write : remote_atomic));
+  std::byte operand[word_bytes];
+  store(operand, resource.operand);
+  std::byte* word = engine_.translate(reach(resource.address, resource.key, ConstBytes(operand),
+                                            is_plain ? remote_write : remote_atomic));
   if (word == nullptr) {
     refuse(syndrome_nak_access);
     return Answer::refused;

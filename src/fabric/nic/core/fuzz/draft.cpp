@@ -77,9 +77,9 @@ void Drafter::aim(Packet& packet) {
   const std::uint16_t length = input_.two();
   const std::size_t named = where & 7;
   const Plot plot = static_cast<Plot>(named < plot_count ? named : plot_open);
-  packet.key = named == plot_count       ? ground_.stale_key()
-               : named == plot_count + 1 ? ground_.key(plot_open) ^ 1U << 20
-                                         : ground_.key(plot);
+  packet.key = named < plot_count  ? ground_.key(plot)
+               : (length & 1) == 0 ? ground_.stale_key()
+                                   : ground_.key(plot_open) ^ 1U << 20;
   const std::size_t longest = (length & 0x8000) != 0 ? plot_bytes + 16 : 10 * mtu_bytes_;
   packet.length = static_cast<std::uint32_t>(length % longest);
   const std::uint64_t begin = ground_.address(plot);

@@ -18,14 +18,21 @@ constexpr AccessFlags plot_access[plot_count] = {
     local_write | remote_atomic,
     local_write,
     every_access & ~flush_persistence,
+    every_access,
 };
 
 constexpr std::size_t begin_of(std::size_t plot) {
   return plot * (canary_bytes + plot_bytes) + canary_bytes;
 }
 
-bool is_plain(std::size_t plot) {
-  return plot == plot_open || plot == plot_constant || plot == plot_counted;
+// The strips that were granted are those with odd numbers.
+bool is_granted_byte(std::size_t plot, std::size_t offset) {
+  return plot != plot_granted || offset / strip_bytes % 2 == 1;
+}
+
+bool is_plain(std::size_t plot, std::size_t offset) {
+  return plot == plot_open || plot == plot_constant || plot == plot_counted ||
+         (plot == plot_granted && is_granted_byte(plot, offset));
 }
 
 const std::vector<std::byte>& first_picture() {
@@ -35,7 +42,7 @@ const std::vector<std::byte>& first_picture() {
       for (std::size_t i = 0; i < plot_bytes; ++i) {
         const std::size_t value = (i * 13 + plot) & written_mask;
         picture[begin_of(plot) + i] =
-            static_cast<std::byte>(is_plain(plot) ? value : value | secret);
+            static_cast<std::byte>(is_plain(plot, i) ? value : value | secret);
       }
     }
     return picture;
@@ -71,6 +78,14 @@ void Ground::replace(Plot plot) {
       std::move(domains_[plot]->register_memory(medium_.bytes().subspan(begin_of(plot), plot_bytes),
                                                 access, medium))
           .value();
+  if (plot == plot_granted) {
+    REMORA_CHECK(regions_[plot]->guard_with(strips_), "the software RNIC asks guards");
+  }
+}
+
+bool Ground::Strips::allows(const RemoteAccess& access) {
+  const std::uint64_t into = access.offset % (2 * strip_bytes);
+  return into >= strip_bytes && access.size_bytes <= 2 * strip_bytes - into;
 }
 
 bool Ground::admits(const Asker& asker, std::size_t plot, RemoteKey key, AccessFlags needed) const {
@@ -84,8 +99,15 @@ bool Ground::grants(const Asker& asker, RemoteKey key, std::uint64_t address,
   for (std::size_t plot = 0; plot < plot_count; ++plot) {
     const std::uint64_t begin = this->address(static_cast<Plot>(plot));
     const std::uint64_t end = begin + plot_bytes;
-    if (admits(asker, plot, key, needed) && address >= begin && address <= end &&
-        size_bytes <= end - address) {
+    if (!admits(asker, plot, key, needed) || address < begin || address > end ||
+        size_bytes > end - address) {
+      continue;
+    }
+    bool all = true;
+    for (std::uint64_t at = address; plot == plot_granted && at < address + size_bytes; ++at) {
+      all = all && is_granted_byte(plot, at - begin);
+    }
+    if (all) {
       return true;
     }
   }
@@ -94,7 +116,7 @@ bool Ground::grants(const Asker& asker, RemoteKey key, std::uint64_t address,
 
 bool Ground::grants_region(const Asker& asker, RemoteKey key, AccessFlags needed) const {
   for (std::size_t plot = 0; plot < plot_count; ++plot) {
-    if (admits(asker, plot, key, needed)) {
+    if (plot != plot_granted && admits(asker, plot, key, needed)) {
       return true;
     }
   }
@@ -124,8 +146,10 @@ void Ground::check() {
 
 void Ground::check_but(const std::array<bool, plot_count>& changed) {
   for (std::size_t plot = 0; plot < plot_count; ++plot) {
-    if (changed[plot]) {
-      adopt(address(static_cast<Plot>(plot)), plot_bytes);
+    for (std::size_t at = 0; changed[plot] && at < plot_bytes; at += strip_bytes) {
+      if (is_granted_byte(plot, at)) {
+        adopt(address(static_cast<Plot>(plot)) + at, strip_bytes);
+      }
     }
   }
   check();

@@ -23,10 +23,13 @@ enum Plot : std::size_t {
   plot_counted,    // atomics
   plot_receiving,  // no remote right: here lie the receives
   plot_foreign,    // every right, in another domain
+  plot_granted,    // every right, in every second strip: a guard says so
   plot_count,
 };
 
 inline constexpr std::size_t plot_bytes = 2560;
+inline constexpr std::size_t strip_bytes = 320;
+static_assert(plot_bytes % strip_bytes == 0);
 inline constexpr std::uint8_t secret = 0x80;
 // What a peer may write, so that no sum of the few that there are reaches `secret`.
 inline constexpr std::uint8_t written_mask = 0x3f;
@@ -71,11 +74,18 @@ class Ground {
   void check_but(const std::array<bool, plot_count>& changed);
 
  private:
+  // Whether the device may let these be used: what the device asks.
+  class Strips final : public Guard {
+   public:
+    bool allows(const RemoteAccess& access) override;
+  };
+
   bool admits(const Asker& asker, std::size_t plot, RemoteKey key, AccessFlags needed) const;
 
   std::array<ProtectionDomain*, plot_count> domains_;
   FakeRegion medium_;
   std::vector<std::byte> picture_;
+  Strips strips_;
   std::array<std::unique_ptr<MemoryRegion>, plot_count> regions_;
   RemoteKey stale_key_ = 0x00100001;
 };

@@ -31,6 +31,7 @@ namespace remora::fabric::nic {
 struct HostPeer {
   Gid gid{};
   HostIdentity identity;
+  Gid from{};  // the address that it comes from, where that is the network
 };
 
 enum class HostEnd : std::uint8_t { connector = 0, listener = 1 };

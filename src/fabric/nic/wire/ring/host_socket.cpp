@@ -1,5 +1,7 @@
 #include "fabric/nic/wire/ring/host_socket.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -7,9 +9,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
+#include <utility>
 
-#include "base/hash.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
 
 namespace remora::fabric::nic {
@@ -38,21 +39,52 @@ Descriptor new_socket() {
   return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// While it is open no other process makes a listener at the same path, so that nobody takes a
-// socket that is bound but does not listen yet for one that a dead process left. It is a name
-// without a file: it ends with its process.
-Result<Descriptor> lock_path(const std::string& path) {
-  const std::string name = "remora-listen-" + std::to_string(hash64(as_bytes(path)));
-  Address address;
-  address.name.sun_family = AF_UNIX;
-  std::memcpy(address.name.sun_path + 1, name.data(), name.size());
-  address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  Descriptor lock = new_socket();
-  if (!lock.open() || ::bind(lock.number(), address.get(), address.size_bytes) != 0) {
-    return os_failure("cannot begin to listen at " + path + " while another process does", errno);
+// While this is there no other process makes a listener at the same path, so that nobody takes a
+// socket that is bound but does not listen yet for one that a dead process left. It is a lock on a
+// file beside the socket, of this user alone: a name that any process could take would let any
+// process keep this one from listening.
+class PathLock {
+ public:
+  explicit PathLock(const std::string& path) : name_(path + ".lock") {}
+  PathLock(const PathLock&) = delete;
+  PathLock& operator=(const PathLock&) = delete;
+  ~PathLock() {
+    if (file_.open()) {
+      ::unlink(name_.c_str());  // while it is locked: it is this one's
+    }
   }
-  return lock;
-}
+
+  Status take() {
+    constexpr int most_tries = 16;
+    for (int i = 0; i < most_tries; ++i) {
+      Descriptor file(
+          ::open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+      struct stat locked = {};
+      if (!file.open() || ::fstat(file.number(), &locked) != 0) {
+        return os_failure("cannot make the file " + name_, errno);
+      }
+      if (locked.st_uid != ::geteuid()) {
+        return Status(Code::permission_denied,
+                      name_ + " belongs to another user: remove it, or choose another path");
+      }
+      if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+        return Status(Code::in_use, "another process begins to listen there: it has " + name_);
+      }
+      struct stat named = {};
+      if (::lstat(name_.c_str(), &named) == 0 && named.st_dev == locked.st_dev &&
+          named.st_ino == locked.st_ino) {
+        file_ = std::move(file);
+        return {};
+      }
+      // Its last owner has removed it meanwhile.
+    }
+    return Status(Code::in_use, "other processes begin to listen there again and again");
+  }
+
+ private:
+  std::string name_;
+  Descriptor file_;
+};
 
 // Removes what a dead listener left at the path; does nothing where there is nothing.
 Status remove_stale(const std::string& path, const Address& address) {
@@ -204,10 +236,8 @@ Result<HostListener> HostListener::open(const std::string& path, mode_t mode) {
   if (!address.ok()) {
     return address.status();
   }
-  Result<Descriptor> lock = lock_path(path);
-  if (!lock.ok()) {
-    return lock.status();
-  }
+  PathLock lock(path);
+  REMORA_TRY(lock.take());
   REMORA_TRY(remove_stale(path, *address));
   Descriptor socket = new_socket();
   // The mode goes before the name, so that nobody slips in between; the umask narrows it, hence the

@@ -1,12 +1,15 @@
 #include "fabric/nic/wire/ring/host_socket.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include <fstream>
 
+#include "base/hash.h"
 #include "fabric/nic/wire/ring/ring_testing.h"
 
 namespace remora::fabric::nic {
@@ -55,6 +58,32 @@ TEST(HostListener, does_not_steal_from_a_live_one) {
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(HostListener::open(folder.file("s")).code(), Code::in_use);
   EXPECT_TRUE(HostSocket::connect(folder.file("s")).ok());
+}
+
+// Any process of any user may take a name in the abstract namespace.
+TEST(HostListener, is_kept_from_nothing_by_a_name_without_a_file) {
+  const TestFolder folder;
+  const std::string path = folder.file("s");
+  const std::string name = "remora-listen-" + std::to_string(hash64(as_bytes(path)));
+  const Descriptor squatter(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  ASSERT_EQ(::bind(squatter.number(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  const Result<HostListener> listener = HostListener::open(path);
+  EXPECT_TRUE(listener.ok()) << listener.status().message();
+}
+
+TEST(HostListener, waits_for_nobody_who_begins_to_listen_there) {
+  const TestFolder folder;
+  {
+    const Descriptor first(::open(folder.file("s.lock").c_str(), O_RDWR | O_CREAT, 0600));
+    ASSERT_EQ(::flock(first.number(), LOCK_EX), 0);
+    EXPECT_EQ(HostListener::open(folder.file("s")).code(), Code::in_use);
+  }
+  EXPECT_TRUE(HostListener::open(folder.file("s")).ok()) << "it has ended";
+  EXPECT_FALSE(std::filesystem::exists(folder.file("s.lock")));
 }
 
 TEST(HostListener, touches_no_file_that_is_not_a_socket) {

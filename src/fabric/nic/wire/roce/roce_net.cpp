@@ -14,7 +14,9 @@ namespace {
 
 constexpr int ports_tried = 64;
 
-constexpr std::size_t strangers_max = 64;  // that have not introduced themselves
+// That have not introduced themselves: in all, and of one address.
+constexpr std::ptrdiff_t strangers_max = 256;
+constexpr std::ptrdiff_t strangers_of_address = 32;
 constexpr std::uint32_t polls_between_looks = 128;
 constexpr int accepts_per_look = 16;
 constexpr int messages_per_look = 16;
@@ -258,6 +260,17 @@ bool RoceNet::look() {
   return some_ready;
 }
 
+// Silent ones of one address leave places to those of others.
+bool RoceNet::has_place_for(Peer& stranger) const {
+  stranger.who.from = stranger.stream.peer().address;
+  const auto is_stranger = [](const std::unique_ptr<Peer>& peer) { return !peer->settled; };
+  const auto is_neighbour = [&](const std::unique_ptr<Peer>& peer) {
+    return is_stranger(peer) && peer->who.from == stranger.who.from;
+  };
+  return std::ranges::count_if(links_, is_stranger) < strangers_max &&
+         std::ranges::count_if(links_, is_neighbour) < strangers_of_address;
+}
+
 void RoceNet::accept_some() {
   for (int i = 0; i < accepts_per_look; ++i) {
     Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -267,12 +280,11 @@ void RoceNet::accept_some() {
       }
       return;
     }
-    const auto strangers = std::ranges::count_if(
-        links_, [](const std::unique_ptr<Peer>& peer) { return !peer->settled; });
-    if (static_cast<std::size_t>(strangers) >= strangers_max || !watch(socket.number()).ok()) {
+    auto come = std::make_unique<Peer>(ControlStream(std::move(socket)), runtime_.now_ns());
+    if (!has_place_for(*come) || !watch(come->stream.descriptor()).ok()) {
       continue;  // it may try again
     }
-    links_.push_back(std::make_unique<Peer>(ControlStream(std::move(socket)), runtime_.now_ns()));
+    links_.push_back(std::move(come));
     Peer& peer = *links_.back();
     peer.mtu_bytes = wire_->mtu_bytes();
     if (Status status = narrow(peer.mtu_bytes, peer.mtu_bytes, peer.stream); !status.ok()) {
@@ -350,7 +362,8 @@ Status RoceNet::introduced(Peer& peer, const NetMessage& message) {
     return Status(Code::invalid_argument, "the peer said something else than its reply");
   }
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
-  peer.who = {.gid = message.gid, .identity = {.uid = no_user, .group = no_user, .pid = 0}};
+  peer.who.gid = message.gid;
+  peer.who.identity = {.uid = no_user, .group = no_user, .pid = 0};
   REMORA_TRY(owner_.admit(peer.who));
   const IpEndpoint from{peer.stream.peer().address, message.udp_port};
   const Result<LinkId> link =
@@ -396,7 +409,8 @@ Status RoceNet::greeted(Peer& peer, const NetMessage& message) {
     return wire.status();
   }
   wire_ = std::move(wire).value();
-  peer.who = {.gid = message.gid, .identity = {.uid = no_user, .group = no_user, .pid = 0}};
+  peer.who.gid = message.gid;
+  peer.who.identity = {.uid = no_user, .group = no_user, .pid = 0};
   const IpEndpoint there{peer.stream.peer().address, message.udp_port};
   const Result<LinkId> link =
       wire_->add_link({.endpoint = there, .gid = message.gid, .mtu_bytes = peer.mtu_bytes});

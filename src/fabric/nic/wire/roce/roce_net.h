@@ -13,8 +13,9 @@
 //
 // Trust. A peer is known by nothing but what it says; its user is no_user. The owner's admit may
 // turn it away, when it introduces itself and when its link comes up: meanwhile others may have
-// come. What it says later may carry a token. Neither TCP nor UDP is encrypted here: whoever is on
-// the way sees tokens and values, so the network must be a trusted one, or a tunnel.
+// come. What it says later may prove that it knows a token. Neither TCP nor UDP is encrypted here,
+// and packets prove nothing: whoever is on the way sees values and can forge them, so the network
+// must be a trusted one, or a tunnel.
 //
 // One thread, the loop's. Nothing blocks but the first part of `connect`, for some seconds at most.
 #pragma once
@@ -103,6 +104,7 @@ class RoceNet final : public Poller {
                                                const RoceNetOptions& options);
   Status watch(int descriptor);
   bool look();
+  bool has_place_for(Peer& stranger) const;
   void accept_some();
   void hear(Peer& peer);
   Status take(Peer& peer, ConstBytes message);

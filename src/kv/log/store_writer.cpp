@@ -1,0 +1,49 @@
+#include "kv/log/store_writer.h"
+
+#include <span>
+#include <utility>
+
+namespace remora::kv {
+namespace {
+
+// What may wait for its commit: on page media the system would write it back by then anyway.
+constexpr std::uint64_t most_unpersisted_bytes = 16 << 20;
+
+}  // namespace
+
+Result<std::unique_ptr<StoreWriter>> StoreWriter::create(const Host& host, Pool& pool,
+                                                         std::string_view engine) {
+  Result<std::unique_ptr<Log>> log = Log::create(host, pool, {.engine = engine});
+  if (!log.ok()) {
+    return log.status();
+  }
+  (*log)->set_reserve(0);
+  return std::unique_ptr<StoreWriter>(new StoreWriter(pool, std::move(log).value()));
+}
+
+Status StoreWriter::add(const ReadObject& object) {
+  const Result<Placed> placed =
+      log_->append({.key = object.key,
+                    .value_bytes = static_cast<std::uint32_t>(object.value.size()),
+                    .kind = object.kind,
+                    .checksum = object.checksum,
+                    .sequence = object.sequence,
+                    .flags = object_format::durable_flag,
+                    .expires = object.expires,
+                    .content = std::span(&object.value, 1)},
+                   DataPool::current, Reserve::may_use);
+  if (!placed.ok()) {
+    return placed.status();
+  }
+  ++objects_;
+  size_bytes_ += placed->size_bytes;
+  unpersisted_bytes_ += placed->size_bytes;
+  return unpersisted_bytes_ < most_unpersisted_bytes ? Status() : finish();
+}
+
+Status StoreWriter::finish() {
+  unpersisted_bytes_ = 0;
+  return pool_.wait(log_->seal());
+}
+
+}  // namespace remora::kv
