@@ -62,6 +62,8 @@ struct DeviceAttributes {
   // A message costs the processors of both sides more than what it carries does: whoever can say
   // something in one should not take two.
   bool costs_by_message = false;
+  // Regions may have a guard (MemoryRegion::guard_with), which is asked for each access.
+  bool asks_guards = false;
   std::vector<Capability> capabilities;
 };
 

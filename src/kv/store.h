@@ -173,6 +173,9 @@ struct ServerOptions {
   // Whether the server's loop may wait for a commit that all its clients wait for. Who is far away
   // would take that for a server that is gone.
   bool may_stand_still = true;
+  // Gives clients the segments of the log, each with a key of its own, and not a guarded region of
+  // the pool. Where the device cannot ask a guard this is so in any case.
+  bool segment_keys = false;
   fabric::ConnectOptions connect = {};  // how soon a client that is gone is noticed
 };
 

@@ -1,4 +1,5 @@
-// The store contract (store.h), sentence by sentence, for every engine.
+// The store contract (store.h), sentence by sentence, for every engine: with clients that reach a
+// guarded region of the pool, and with clients that are given segments, as on RDMA devices.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -8,18 +9,21 @@
 namespace remora::kv {
 namespace {
 
-class StoreContract : public StoreFixture, public testing::WithParamInterface<const Engine*> {
+using EngineAndKeys = std::tuple<const Engine*, bool>;
+
+class StoreContract : public StoreFixture, public testing::WithParamInterface<EngineAndKeys> {
  protected:
-  StoreContract() : StoreFixture(*GetParam()) {}
+  StoreContract() : StoreFixture(*std::get<0>(GetParam()), std::get<1>(GetParam())) {}
 };
 
-std::string name_of(const testing::TestParamInfo<const Engine*>& info) {
-  std::string name(info.param->name());
+std::string name_of(const testing::TestParamInfo<EngineAndKeys>& info) {
+  std::string name(std::get<0>(info.param)->name());
   std::ranges::replace(name, '-', '_');
-  return name;
+  return name + (std::get<1>(info.param) ? "_by_segment" : "");
 }
 
-INSTANTIATE_TEST_SUITE_P(engines, StoreContract, testing::ValuesIn(engines()), name_of);
+INSTANTIATE_TEST_SUITE_P(engines, StoreContract,
+                         testing::Combine(testing::ValuesIn(engines()), testing::Bool()), name_of);
 
 TEST_P(StoreContract, gives_back_what_was_put) {
   EXPECT_TRUE(put("key", "value").ok());

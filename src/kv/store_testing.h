@@ -28,8 +28,10 @@ inline ConstBytes bytes_of(const std::string& text) {
 
 class StoreFixture : public testing::Test {
  protected:
-  explicit StoreFixture(const Engine& engine)
+  // With `segment_keys`, clients are given the segments, each with its key, as on RDMA devices.
+  explicit StoreFixture(const Engine& engine, bool segment_keys = false)
       : engine_(&engine),
+        segment_keys_(segment_keys),
         network_(loop_, *fabric::nic::load_nic_profile("connectx-5"),
                  *fabric::nic::load_memory_profile("dram"), Random(1)),
         near_(loop_, network_),
@@ -41,8 +43,8 @@ class StoreFixture : public testing::Test {
 
   // A fresh store, or the one that is there; on the old memory with every object of the program
   // gone. One client is connected.
-  void start(std::size_t pool_bytes, const ServerOptions& options,
-             const Faults& faults = Faults()) {
+  void start(std::size_t pool_bytes, ServerOptions options, const Faults& faults = Faults()) {
+    options.segment_keys = segment_keys_;
     client_.reset();
     server_.reset();
     pool_.reset();
@@ -154,6 +156,7 @@ class StoreFixture : public testing::Test {
   }
 
   const Engine* engine_;
+  const bool segment_keys_;
   VirtualLoop loop_{{.seed = 1}};
   std::unique_ptr<Worker> worker_;  // none unless a test makes one
   fabric::nic::SimNetwork network_;

@@ -11,13 +11,14 @@
 namespace remora::kv {
 
 enum PlainMessage : rpc::Kind {
-  hello = 1,            // -> PlainLayout
-  put_request = 2,      // PutRequest + key -> PutReply; engines may have their own body
-  get_request = 3,      // key -> GetReply; engines may have their own reply
-  del_request = 4,      // key -> nothing
-  scan_request = 5,     // ScanRequest -> ScanReply + keys
-  persist_request = 6,  // PersistRequest -> nothing
-  first_of_engine = 16  // from here on, each engine's own
+  hello = 1,             // -> PlainLayout
+  put_request = 2,       // PutRequest + key -> PutReply; engines may have their own body
+  get_request = 3,       // key -> GetReply; engines may have their own reply
+  del_request = 4,       // key -> nothing
+  scan_request = 5,      // ScanRequest -> ScanReply + keys
+  persist_request = 6,   // PersistRequest -> nothing
+  segments_request = 7,  // SegmentsRequest -> SegmentsReply + SegmentKey* (segment_keys.h)
+  first_of_engine = 16   // from here on, each engine's own
 };
 
 // All that a client needs to reach the store by itself. It is asked for again when a reply names
@@ -28,6 +29,8 @@ struct PlainLayout {
   std::uint64_t pool_bytes = 0;
   fabric::RemoteAddress index;
   IndexGeometry geometry;
+  // Not 0: the pool has no key. Its segments have, and are asked for.
+  std::uint64_t by_segment = 0;
 };
 
 struct PutRequest {

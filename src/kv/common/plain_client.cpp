@@ -104,6 +104,9 @@ Task<Status> PlainClient::put_client_active(ConstBytes key, ConstBytes value, Ch
   if (!granted.ok()) {
     co_return granted.status();
   }
+  if (!reaches(granted->value_offset, value.size())) {
+    REMORA_CO_TRY(co_await reach(granted->value_offset, value.size(), &slot));
+  }
   REMORA_CO_TRY(co_await write(buffer, value.size(), in_pool(granted->value_offset)));
   if (options.durability == Durability::persistent) {
     co_return co_await persist(slot, *granted);
@@ -147,6 +150,11 @@ Task<Result<std::size_t>> PlainClient::read_found(const GetReply& found, ConstBy
   if (found.size_bytes > buffers_->largest_bytes()) {
     co_return Status(Code::no_space, "the value is larger than the client's buffers");
   }
+  if (!reaches(found.object_offset, found.size_bytes)) {
+    if (Status status = co_await reach(found.object_offset, found.size_bytes); !status.ok()) {
+      co_return status;
+    }
+  }
   const Buffer buffer = co_await buffers_->take(found.size_bytes);
   const Status status = co_await read(buffer, found.size_bytes, in_pool(found.object_offset));
   if (!status.ok()) {
@@ -184,6 +192,9 @@ Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
     if (place.offset == 0 || place.deleted || candidate.doubtful ||
         place.size_bytes > buffers_->largest_bytes()) {
       continue;
+    }
+    if (!reaches(place.offset, place.size_bytes)) {
+      REMORA_CO_TRY(co_await reach(place.offset, place.size_bytes));
     }
     const Buffer buffer = co_await buffers_->take(place.size_bytes);
     REMORA_CO_TRY(co_await read(buffer, place.size_bytes, in_pool(place.offset)));
@@ -241,6 +252,31 @@ Task<Status> PlainClient::refresh() {
     layout_ = *told;
   }
   co_return Status();
+}
+
+Task<Status> PlainClient::reach(std::uint64_t offset, std::uint64_t size_bytes,
+                                rpc::CallSlot* slot) {
+  std::optional<rpc::CallSlot> own;
+  if (slot == nullptr) {
+    own.emplace(co_await caller_->slot());
+    slot = &*own;
+  }
+  std::uint64_t from = 0;
+  do {
+    const std::size_t size = write_struct(slot->request(), SegmentsRequest{0, from});
+    const Result<ConstBytes> reply = co_await caller_->call(*slot, segments_request, size);
+    if (!reply.ok()) {
+      co_return reply.status();
+    }
+    const Result<std::uint64_t> next = segments_.take(*reply, from, layout_.pool_bytes);
+    if (!next.ok()) {
+      co_return next.status();
+    }
+    from = *next;
+  } while (from != 0);
+  co_return reaches(offset, size_bytes)
+      ? Status()
+      : Status(Code::closed, "the server led to space that no client may reach");
 }
 
 Status PlainClient::broken(const WorkCompletion& completion) {

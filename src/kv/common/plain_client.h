@@ -12,6 +12,7 @@
 
 #include "kv/buffers.h"
 #include "kv/common/messages.h"
+#include "kv/common/segment_keys.h"
 #include "kv/log/object.h"
 #include "kv/store.h"
 #include "rpc/caller.h"
@@ -84,8 +85,17 @@ class PlainClient : public StoreClient {
   // Learns where the index is now.
   Task<Status> refresh();
   Status broken(const fabric::WorkCompletion& completion);
+  // Whether in_pool() knows where these bytes are. If not, reach() learns it; the slot of a flow
+  // that has one serves for asking.
+  bool reaches(std::uint64_t offset, std::uint64_t size_bytes) const {
+    return layout_.by_segment == 0 || segments_.find(offset, size_bytes).has_value();
+  }
+  Task<Status> reach(std::uint64_t offset, std::uint64_t size_bytes, rpc::CallSlot* slot = nullptr);
+  // Requires that it reaches the place.
   fabric::RemoteAddress in_pool(std::uint64_t offset) const {
-    return {layout_.pool.address + offset, layout_.pool.key};
+    return layout_.by_segment == 0
+               ? fabric::RemoteAddress{layout_.pool.address + offset, layout_.pool.key}
+               : segments_.find(offset, 1).value();
   }
   rpc::Caller& caller() { return *caller_; }
   Buffers& buffers() { return *buffers_; }
@@ -97,6 +107,7 @@ class PlainClient : public StoreClient {
   std::unique_ptr<Buffers> buffers_;
   const Host& host_;
   PlainLayout layout_;
+  SegmentTable segments_;
   Semaphore credits_;
   std::uint64_t asked_gets_ = 0;
 };

@@ -47,28 +47,43 @@ Result<PeerAddress> PlainServer::accept(const PeerAddress& client, Rights rights
 
 Status PlainServer::joined(const rpc::Session& session) {
   Peer peer;
-  Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
-      host_.region().bytes().subspan(first_block_),
-      session.may_write ? writer_rights : reader_rights, &host_.region());
-  if (!pool.ok()) {
-    return pool.status();
-  }
-  peer.pool = std::move(pool).value();
-  peer.guard =
-      std::make_unique<StoreGuard>(log(), *readable_, first_block_, StoreGuard::Closing::when_told);
-  (void)peer.pool->guard_with(*peer.guard);  // where it cannot, its rights end with the region
+  REMORA_TRY(share_log(session, peer));
   REMORA_TRY(share_index_with(session, peer));
   peers_[session.id] = std::move(peer);
   return {};
 }
 
+Status PlainServer::share_log(const rpc::Session& session, Peer& peer) {
+  const fabric::AccessFlags rights = session.may_write ? writer_rights : reader_rights;
+  peer.guard =
+      std::make_unique<StoreGuard>(log(), *readable_, first_block_, StoreGuard::Closing::when_told);
+  if (options_.segment_keys || !host_.device().attributes().asks_guards) {
+    peer.segments = std::make_unique<SegmentKeys>(*session.domain, host_.region(), log(), rights);
+    return {};
+  }
+  Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
+      host_.region().bytes().subspan(first_block_), rights, &host_.region());
+  if (!pool.ok()) {
+    return pool.status();
+  }
+  peer.pool = std::move(pool).value();
+  REMORA_CHECK(peer.pool->guard_with(*peer.guard), "the device says that it asks guards");
+  return {};
+}
+
+// A table in the pool is part of the pool's region, or has one of its own where there is none.
 Status PlainServer::share_index_with(const rpc::Session& session, Peer& peer) {
   const IndexPlace place = index_place();
-  if (place.memory.empty()) {
+  const bool is_in_pool = place.memory.empty() && place.size_bytes != 0;
+  const bool has_own = !place.memory.empty() || (is_in_pool && peer.pool == nullptr);
+  if (!has_own || (peer.index != nullptr && peer.generation == place.generation)) {
     return {};
   }
   Result<std::unique_ptr<fabric::MemoryRegion>> index =
-      session.domain->register_memory(place.memory, fabric::remote_read, place.region);
+      is_in_pool ? session.domain->register_memory(
+                       host_.region().bytes().subspan(place.offset, place.size_bytes),
+                       fabric::remote_read, &host_.region())
+                 : session.domain->register_memory(place.memory, fabric::remote_read, place.region);
   if (!index.ok()) {
     return index.status();
   }
@@ -76,6 +91,7 @@ Status PlainServer::share_index_with(const rpc::Session& session, Peer& peer) {
     peer.old.push_back(std::move(peer.index));
   }
   peer.index = std::move(index).value();
+  peer.generation = place.generation;
   return {};
 }
 
@@ -106,14 +122,18 @@ PlainLayout PlainServer::layout(const Peer& peer) {
   if (place.size_bytes != 0) {
     readable_->add(place.offset, place.size_bytes);
   }
-  fabric::RemoteAddress pool = peer.pool->remote(0);
-  pool.address -= first_block_;
+  fabric::RemoteAddress pool;
+  if (peer.pool != nullptr) {
+    pool = peer.pool->remote(0);
+    pool.address -= first_block_;
+  }
   const fabric::RemoteAddress in_pool{pool.address + place.offset, pool.key};
   return {.generation = place.generation,
           .pool = pool,
           .pool_bytes = host_.region().size(),
           .index = peer.index != nullptr ? peer.index->remote(0) : in_pool,
-          .geometry = place.geometry};
+          .geometry = place.geometry,
+          .by_segment = peer.pool == nullptr ? 1u : 0u};
 }
 
 // --- Requests ---
@@ -125,13 +145,17 @@ rpc::Reply PlainServer::handle(const rpc::Session& session, std::uint32_t call, 
   if (is_of_key && !check_sizes(bytes, {}).ok()) {
     return nonsense(request);
   }
-  const bool only_looks = kind == hello || kind == get_request || kind == scan_request;
+  const bool only_looks =
+      kind == hello || kind == get_request || kind == scan_request || kind == segments_request;
   if (!only_looks && !session.may_write) {
     return rpc::Reply::failure(body, Code::permission_denied, "this client may read alone");
   }
   switch (kind) {
-    case hello:
-      return reply(request, layout(peers_.at(session.id)));
+    case hello: {
+      Peer& peer = peers_.at(session.id);
+      const Status shared = share_index_with(session, peer);
+      return shared.ok() ? reply(request, layout(peer)) : failure(request, shared);
+    }
     case put_request:
       return put(request);
     case get_request:
@@ -142,9 +166,22 @@ rpc::Reply PlainServer::handle(const rpc::Session& session, std::uint32_t call, 
       return scan(request);
     case persist_request:
       return persist(request);
+    case segments_request:
+      return list_segments(request);
     default:
       return other(request, kind);
   }
+}
+
+rpc::Reply PlainServer::list_segments(const Request& request) {
+  const std::optional<SegmentsRequest> ask = read_struct<SegmentsRequest>(request.bytes);
+  const Peer& peer = peers_.at(request.session.id);
+  if (!ask || peer.segments == nullptr) {
+    return nonsense(request);
+  }
+  const Result<std::size_t> size = peer.segments->list(*ask, {}, request.body);
+  return size.ok() ? rpc::Reply{.size_bytes = static_cast<std::uint32_t>(*size)}
+                   : failure(request, size.status());
 }
 
 rpc::Reply PlainServer::other(const Request& request, rpc::Kind) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "kv/common/messages.h"
+#include "kv/common/segment_keys.h"
 #include "kv/common/store_guard.h"
 #include "kv/log/log.h"
 #include "kv/log/object.h"
@@ -113,15 +114,19 @@ class PlainServer : public StoreServer, protected rpc::Service {
  private:
   struct Peer {
     std::unique_ptr<StoreGuard> guard;           // outlives the region
-    std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on
+    std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on; or else:
+    std::unique_ptr<SegmentKeys> segments;
     std::unique_ptr<fabric::MemoryRegion> index;
     std::vector<std::unique_ptr<fabric::MemoryRegion>> old;  // which it may still READ
+    std::uint64_t generation = 0;                            // of `index`
   };
 
   rpc::Reply handle(const rpc::Session& session, std::uint32_t call, rpc::Kind kind,
                     ConstBytes request, Bytes body) override;
   Status joined(const rpc::Session& session) override;
   bool left(const rpc::Session& session) override;
+  Status share_log(const rpc::Session& session, Peer& peer);
+  rpc::Reply list_segments(const Request& request);
   Status share_index_with(const rpc::Session& session, Peer& peer);
   PlainLayout layout(const Peer& peer);
 

@@ -260,6 +260,7 @@ Task<Status> EfactoryServer::clean() {
   REMORA_CO_TRY(co_await settle_marks());
   co_await settle_old(old);
   REMORA_CO_TRY(co_await settle_moves());
+  leaving_ = old;
   const Result<Ticket> ended = log.end_old_pool();
   if (!ended.ok()) {
     co_return ended.status();
@@ -299,10 +300,17 @@ Task<Status> EfactoryServer::free_old() {
       co_return left.status();
     }
     if (*left == 0) {
-      co_return Status();
+      break;
     }
     co_await background_.runtime().yield();
   }
+  leaving_.clear();
+  for (auto& [id, peer] : peers_) {
+    if (peer.segments != nullptr) {
+      peer.segments->drop_freed();
+    }
+  }
+  co_return Status();
 }
 
 // There was no room for the copies. Both pools live on as one, and places go back to where the mark

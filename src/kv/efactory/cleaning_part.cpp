@@ -111,6 +111,7 @@ Task<Status> EfactoryServer::clean_part(std::vector<Worth> worth) {
   log.list(DataPool::next, copies);
   log.keep_both_pools();
   REMORA_CO_TRY(co_await settle_moves());
+  leaving_ = gone;
   // Whoever has put something there may still ask for it until it arrives.
   co_await round(Reads::by_mark);
   log.retire(gone);

@@ -50,6 +50,7 @@ EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
       noticed(kind, body);
     }
   });
+  rounds_.fill(layout.round);
   listening_ = true;
 }
 
@@ -113,7 +114,16 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
 
   // There.
   const fabric::Sge piece = buffer.piece(0, value.size());
-  const fabric::RemoteAddress there = in_pool(granted->value_offset);
+  std::optional<fabric::RemoteAddress> place =
+      in_pool(operation, granted->value_offset, value.size());
+  if (!place) {
+    REMORA_CO_TRY(co_await learn_segments(slot, operation));
+    place = in_pool(operation, granted->value_offset, value.size());
+  }
+  if (!place) {
+    co_return Status(Code::closed, "the server granted space that no client may reach");
+  }
+  const fabric::RemoteAddress there = *place;
   const auto size = static_cast<std::uint32_t>(value.size());
   std::array<SendWork, 2> works = {
       SendWork{.opcode = fabric::Opcode::write, .pieces = std::span(&piece, 1), .remote = there},
@@ -174,7 +184,7 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
   const Reads reads = layout_.reads;
   if (reads == Reads::asked || whole_gets_) {
-    co_return co_await ask_and_read(key, value);
+    co_return co_await ask_and_read(operation, key, value);
   }
   const Tag tag = layout_.geometry.tag(key);
   // Both of one table, whatever comes meanwhile.
@@ -204,11 +214,23 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
     if (place.offset == 0) {
       continue;
     }
+    std::optional<fabric::RemoteAddress> there = in_pool(operation, place.offset, place.size_bytes);
+    if (!there) {
+      const Result<fabric::RemoteAddress> learnt =
+          co_await learn_place(operation, place.offset, place.size_bytes);
+      if (learnt.code() == Code::not_found) {
+        continue;
+      }
+      if (!learnt.ok()) {
+        co_return learnt.status();
+      }
+      there = *learnt;
+    }
     const Buffer buffer = co_await buffers_->take(place.size_bytes);
     host_.charge(Work::post);
     co_await host_.settled();
     const WorkCompletion completion = co_await caller_->flows().read(
-        caller_->queue_pair(), buffer.piece(0, place.size_bytes), in_pool(place.offset));
+        caller_->queue_pair(), buffer.piece(0, place.size_bytes), *there);
     if (completion.status != WorkStatus::success) {
       co_return broken(completion);
     }
@@ -223,7 +245,7 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
     host_.charge_copy(object->value.size());
     co_return copy_out(object->value, value);
   }
-  co_return co_await ask_and_read(key, value);
+  co_return co_await ask_and_read(operation, key, value);
 }
 
 // Which place leads to the newest version. While the log is cleaned, that is the one in the new
@@ -255,7 +277,8 @@ bool EfactoryClient::answers(const ReadObject& object, ConstBytes key) const {
          (object.durable || host_.faults().planted(faults::reads_undurable));
 }
 
-Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes value) {
+Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operation, ConstBytes key,
+                                                       Bytes value) {
   ++asked_gets_;
   GetReply found;
   {
@@ -281,8 +304,20 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(ConstBytes key, Bytes val
   if (found.size_bytes > buffers_->largest_bytes()) {
     co_return Status(Code::no_space, "the value is larger than the client's buffers");
   }
+  std::optional<fabric::RemoteAddress> there =
+      in_pool(operation, found.object_offset, found.size_bytes);
+  if (!there) {
+    const Result<fabric::RemoteAddress> learnt =
+        co_await learn_place(operation, found.object_offset, found.size_bytes);
+    if (!learnt.ok()) {
+      co_return learnt.code() == Code::not_found
+          ? Status(Code::closed, "the server led to space that no client may reach")
+          : learnt.status();
+    }
+    there = *learnt;
+  }
   const Buffer buffer = co_await buffers_->take(found.size_bytes);
-  const Status status = co_await read(buffer, found.size_bytes, in_pool(found.object_offset));
+  const Status status = co_await read(buffer, found.size_bytes, *there);
   if (!status.ok()) {
     co_return status;
   }
@@ -301,6 +336,41 @@ Task<Status> EfactoryClient::read(const Buffer& buffer, std::size_t size_bytes,
   const WorkCompletion completion =
       co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
   co_return completion.status == WorkStatus::success ? Status() : broken(completion);
+}
+
+// --- Keys of segments ---
+
+Task<Status> EfactoryClient::learn_segments(rpc::CallSlot& slot, const Operation& operation) {
+  std::uint64_t from = 0;
+  do {
+    const std::size_t size =
+        write_struct(slot.request(), SegmentsRequest{rounds_[operation.side()], from});
+    const Result<ConstBytes> reply = co_await caller_->call(slot, segments, size);
+    if (!reply.ok()) {
+      co_return reply.status();
+    }
+    const Result<std::uint64_t> next =
+        segments_[operation.side()].take(*reply, from, layout_.pool_bytes);
+    if (!next.ok()) {
+      co_return next.status();
+    }
+    from = *next;
+  } while (from != 0);
+  co_return Status();
+}
+
+Task<Result<fabric::RemoteAddress>> EfactoryClient::learn_place(const Operation& operation,
+                                                                std::uint64_t offset,
+                                                                std::uint64_t size_bytes) {
+  rpc::CallSlot slot = co_await caller_->slot();
+  if (Status status = co_await learn_segments(slot, operation); !status.ok()) {
+    co_return status;
+  }
+  const std::optional<fabric::RemoteAddress> place = in_pool(operation, offset, size_bytes);
+  if (!place) {
+    co_return Status(Code::not_found, "stale address: the object has moved");
+  }
+  co_return *place;
 }
 
 Status EfactoryClient::broken(const WorkCompletion& completion) {
@@ -354,6 +424,8 @@ void EfactoryClient::noticed(rpc::Kind kind, ConstBytes body) {
   layout_ = *layout;
   arriving_ = true;
   side_ = 1 - side_;  // the other side has nothing under way: the server waits for each arrival
+  segments_[side_].clear();
+  rounds_[side_] = layout_.round;
   maybe_arrive();
 }
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "kv/buffers.h"
+#include "kv/common/segment_keys.h"
 #include "kv/efactory/messages.h"
 #include "kv/index/window.h"
 #include "kv/log/object.h"
@@ -68,12 +69,14 @@ class EfactoryClient final : public StoreClient {
       }
     }
 
+    std::size_t side() const { return side_; }
+
    private:
     EfactoryClient& client_;
     const std::size_t side_;
   };
 
-  Task<Result<std::size_t>> ask_and_read(ConstBytes key, Bytes value);
+  Task<Result<std::size_t>> ask_and_read(const Operation& operation, ConstBytes key, Bytes value);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
   Place trusted(const Window::Candidate& candidate, Reads reads) const;
   bool answers(const ReadObject& object, ConstBytes key) const;
@@ -90,18 +93,30 @@ class EfactoryClient final : public StoreClient {
   void noticed(rpc::Kind kind, ConstBytes body);
   void maybe_arrive();
   Task<void> arrive(std::uint64_t round);
-  fabric::RemoteAddress in_pool(std::uint64_t offset) const {
-    return {layout_.pool.address + offset, layout_.pool.key};
+  // Where these bytes are, if this operation has a key for them: it learns those of all segments
+  // otherwise.
+  std::optional<fabric::RemoteAddress> in_pool(const Operation& operation, std::uint64_t offset,
+                                               std::uint64_t size_bytes) const {
+    if (layout_.by_segment == 0) [[likely]] {
+      return fabric::RemoteAddress{layout_.pool.address + offset, layout_.pool.key};
+    }
+    return segments_[operation.side()].find(offset, size_bytes);
   }
+  Task<Status> learn_segments(rpc::CallSlot& slot, const Operation& operation);
+  // The same with a slot of its own; for a flow that has none.
+  Task<Result<fabric::RemoteAddress>> learn_place(const Operation& operation, std::uint64_t offset,
+                                                  std::uint64_t size_bytes);
 
   std::unique_ptr<rpc::Caller> caller_;
   std::unique_ptr<Buffers> buffers_;
   const Host& host_;
   const ClientOptions options_;
   Layout layout_;
-  const std::uint64_t whole_value_bytes_;        // up to which values travel within requests
-  const bool whole_gets_;                        // and within the answers to gets
-  Semaphore credits_;                            // for operations in flight
+  std::array<SegmentTable, 2> segments_;   // by side
+  std::array<std::uint64_t, 2> rounds_{};  // of the layout that operations of a side began under
+  const std::uint64_t whole_value_bytes_;  // up to which values travel within requests
+  const bool whole_gets_;                  // and within the answers to gets
+  Semaphore credits_;                      // for operations in flight
   std::array<std::uint64_t, 2> under_way_ = {};  // operations, by the side that they began on
   std::size_t side_ = 0;                         // of operations that begin now
   bool arriving_ = false;                        // a layout came that was not answered

@@ -136,7 +136,19 @@ Task<Status> EfactoryClient::read_segment(SnapshotSegment segment, std::uint64_t
     if (layout_.round != round) {
       continue;  // it came while this flow waited
     }
-    REMORA_CO_TRY(co_await read(buffer, size, in_pool(segment.offset + at)));
+    std::optional<fabric::RemoteAddress> there = in_pool(operation, segment.offset + at, size);
+    if (!there) {
+      const Result<fabric::RemoteAddress> learnt =
+          co_await learn_place(operation, segment.offset + at, size);
+      if (!learnt.ok()) {
+        co_return learnt.status();
+      }
+      there = *learnt;
+      if (layout_.round != round) {
+        continue;
+      }
+    }
+    REMORA_CO_TRY(co_await read(buffer, size, *there));
     std::memcpy(image.data() + at, buffer.bytes().data(), size);
     at += size;
   }

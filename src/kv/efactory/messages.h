@@ -30,6 +30,7 @@ enum Message : rpc::Kind {
   lasting_put = 11,
   snapshot = 12,      // SnapshotRequest -> SnapshotReply + SnapshotSegment*
   end_snapshot = 13,  // -> nothing
+  segments = 14,      // SegmentsRequest -> SegmentsReply + SegmentKey* (kv/common/segment_keys.h)
 };
 
 // How a client finds what it gets.
@@ -53,6 +54,8 @@ struct Layout {
   std::uint64_t put_timeout_ns = 0;
   Reads reads = Reads::asked;
   std::uint64_t whole_value_bytes = 0;  // up to which a value may come within the request
+  // Not 0: the pool has no key. Its segments have, and are asked for.
+  std::uint64_t by_segment = 0;
 };
 
 struct PutRequest {

@@ -79,20 +79,30 @@ Result<PeerAddress> EfactoryServer::accept(const PeerAddress& client, Rights rig
 
 Status EfactoryServer::joined(const rpc::Session& session) {
   Peer peer;
+  REMORA_TRY(share_log(session, peer));
+  REMORA_TRY(share_index(session, peer));
+  peer.round = round_;  // it has begun nothing
+  peers_[session.id] = std::move(peer);
+  return {};
+}
+
+Status EfactoryServer::share_log(const rpc::Session& session, Peer& peer) {
   const Offset first_block = catalogue_->pool().header().blocks;
+  const fabric::AccessFlags rights = session.may_write ? writer_rights : reader_rights;
+  peer.guard = std::make_unique<StoreGuard>(catalogue_->log(), readable_, first_block,
+                                            StoreGuard::Closing::when_durable);
+  if (options_.segment_keys || !host_.device().attributes().asks_guards) {
+    peer.segments =
+        std::make_unique<SegmentKeys>(*session.domain, host_.region(), catalogue_->log(), rights);
+    return {};
+  }
   Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
-      host_.region().bytes().subspan(first_block),
-      session.may_write ? writer_rights : reader_rights, &host_.region());
+      host_.region().bytes().subspan(first_block), rights, &host_.region());
   if (!pool.ok()) {
     return pool.status();
   }
   peer.pool = std::move(pool).value();
-  peer.guard = std::make_unique<StoreGuard>(catalogue_->log(), readable_, first_block,
-                                            StoreGuard::Closing::when_durable);
-  (void)peer.pool->guard_with(*peer.guard);  // where it cannot, its rights end with the region
-  REMORA_TRY(share_index(session, peer));
-  peer.round = round_;  // it has begun nothing
-  peers_[session.id] = std::move(peer);
+  REMORA_CHECK(peer.pool->guard_with(*peer.guard), "the device says that it asks guards");
   return {};
 }
 
@@ -129,8 +139,11 @@ bool EfactoryServer::may_wait() {
 
 // Places are told as they lie in the pool, of which the region is the end.
 Layout EfactoryServer::layout(const Peer& peer) const {
-  fabric::RemoteAddress pool = peer.pool->remote(0);
-  pool.address -= host_.region().size() - peer.pool->bytes().size();
+  fabric::RemoteAddress pool;
+  if (peer.pool != nullptr) {
+    pool = peer.pool->remote(0);
+    pool.address -= host_.region().size() - peer.pool->bytes().size();
+  }
   return {.round = round_,
           .pool = pool,
           .pool_bytes = host_.region().size(),
@@ -138,7 +151,8 @@ Layout EfactoryServer::layout(const Peer& peer) const {
           .geometry = catalogue_->index().geometry(),
           .put_timeout_ns = options_.put_timeout_ns,
           .reads = reads_,
-          .whole_value_bytes = whole_value_bytes_max};
+          .whole_value_bytes = whole_value_bytes_max,
+          .by_segment = peer.pool == nullptr ? 1u : 0u};
 }
 
 // --- Requests ---
@@ -176,6 +190,8 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
       return persist(session, request, body);
     case snapshot:
       return answer_snapshot(session, request, body);
+    case segments:
+      return list_segments(session, request, body);
     case Message::end_snapshot:
       end_snapshot_of(session.id);
       return {};
@@ -188,6 +204,21 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
       break;
   }
   return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
+}
+
+// Under an older round a client may still be led to what is about to go.
+rpc::Reply EfactoryServer::list_segments(const rpc::Session& session, ConstBytes request,
+                                         Bytes body) {
+  const std::optional<SegmentsRequest> ask = read_struct<SegmentsRequest>(request);
+  Peer& peer = peers_.at(session.id);
+  if (!ask || peer.segments == nullptr) {
+    return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
+  }
+  const std::span<const Segment> leaving =
+      ask->round == round_ ? std::span<const Segment>(leaving_) : std::span<const Segment>();
+  const Result<std::size_t> size = peer.segments->list(*ask, leaving, body);
+  return size.ok() ? rpc::Reply{.size_bytes = static_cast<std::uint32_t>(*size)}
+                   : rpc::Reply::failure(body, size.code(), size.status().message());
 }
 
 rpc::Reply EfactoryServer::full(Bytes body) {

@@ -15,9 +15,9 @@
 // what it was granted (kv/common/store_guard.h). A grant is open from the reply that names it until
 // its version is found whole; one that was superseded or given up stays open until the client has
 // arrived in a later round, after which its space may be used again: so a client that is slow, or
-// lost against a newer version, is no intruder. Where the device cannot ask a guard, and on
-// `mapped`, a writer reaches all blocks of the pool; header, roots, redo log and block table lie
-// before its region on every wire.
+// lost against a newer version, is no intruder. On `mapped` a writer reaches all blocks of the
+// pool; header, roots, redo log and block table lie before its region. Where the device cannot ask
+// a guard, it reaches the segments of the log (kv/common/segment_keys.h).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@
 #include <optional>
 
 #include "host/commit_watch.h"
+#include "kv/common/segment_keys.h"
 #include "kv/common/store_guard.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/local_store.h"
@@ -63,7 +64,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
  private:
   struct Peer {
     std::unique_ptr<StoreGuard> guard;           // outlives the region
-    std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on
+    std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on; or else:
+    std::unique_ptr<SegmentKeys> segments;
     std::unique_ptr<fabric::MemoryRegion> index;
     std::unique_ptr<fabric::MemoryRegion> old_index;  // until the round that replaces it is over
     std::uint64_t round = 0;                          // that it has arrived in
@@ -99,7 +101,9 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   rpc::Reply list_snapshot(std::uint64_t from, Bytes body);
   void end_snapshot_of(rpc::SessionId session);
   rpc::Reply full(Bytes body);
+  rpc::Reply list_segments(const rpc::Session& session, ConstBytes request, Bytes body);
   Layout layout(const Peer& peer) const;
+  Status share_log(const rpc::Session& session, Peer& peer);
 
   // What somebody copies is not cleaned as long as puts find room.
   bool is_held() const { return snapshot_ && !full_; }
@@ -207,7 +211,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::map<rpc::SessionId, Peer> peers_;
   std::unique_ptr<rpc::Server> rpc_;
   std::optional<Snapshot> snapshot_;
-  std::uint64_t snapshots_ = 0;  // that were made
+  std::uint64_t snapshots_ = 0;   // that were made
+  std::vector<Segment> leaving_;  // which no client of the newest round is led to
   std::uint64_t round_ = 0;
   Reads reads_;
   bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more

@@ -137,6 +137,13 @@ Task<Result<ErdaClient::Outcome>> ErdaClient::read_version(std::uint64_t offset,
     if (!within(offset, size, layout().pool_bytes)) {
       co_return Outcome{Found::torn, 0};
     }
+    if (!reaches(offset, size)) {
+      const std::uint64_t least = sizeof(object_format::Header);
+      if (Status status = co_await reach(offset, least); !status.ok()) {
+        co_return status;
+      }
+      size = reaches(offset, size) ? size : least;  // a hint that leaves the segment is wrong
+    }
     const Buffer buffer = co_await buffers().take(size);
     const Status status = co_await read(buffer, size, in_pool(offset));
     if (!status.ok()) {

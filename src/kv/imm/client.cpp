@@ -14,6 +14,9 @@ Task<Status> ImmClient::put(ConstBytes key, ConstBytes value, PutOptions) {
   if (!granted.ok()) {
     co_return granted.status();
   }
+  if (!reaches(granted->value_offset, value.size())) {
+    REMORA_CO_TRY(co_await reach(granted->value_offset, value.size(), &slot));
+  }
   if (host().faults().planted(faults::write_without_imm)) {
     co_return co_await write(buffer, value.size(), in_pool(granted->value_offset));
   }

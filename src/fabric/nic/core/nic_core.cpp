@@ -22,6 +22,7 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
       .max_regions = limits::regions,
       .max_reads_in_flight = limits::reads_in_flight,
       .costs_by_message = wire.gathers(),
+      .asks_guards = true,
       .capabilities = {
           {"flush to visibility", Support::native, "the responder places all before it answers"},
           {"flush to persistence", Support::native,
