@@ -172,9 +172,8 @@ void explain_reach(std::string_view wire) {
           ? "by a process of the server's user: every block of the pool, objects of others\n"
             "                    too; header, roots, redo log and block table are not shown to it"
       : wire.starts_with("verbs")
-          ? "by the device, which has no table of grants: every block of the pool, objects of\n"
-            "                    others too; header, roots, redo log and block table are out of "
-            "reach"
+          ? "by the device, which has no table of grants: the segments of the log, objects of\n"
+            "                    others too; all else of the pool has no key"
           : "values that this client was granted, until they are durable, and nothing else of\n"
             "                    the pool: the server asks for every request";
   fmt::print("a writer may store  {}\n", reach);
