@@ -1,6 +1,7 @@
 #include "resp/server.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -354,6 +355,10 @@ void Server::close(Connection& connection) {
       guests_.erase(guest);
     }
   }
+  left_behind_ += connection.counted;
+  if (left_behind_ >= limits::trim_bytes && !trimmer_.armed()) {
+    runtime_.arm(trimmer_, runtime_.after(limits::trim_wait_ns));
+  }
   kept_ -= std::exchange(connection.counted, 0);
   connection.in.release();
   connection.out.release();
@@ -383,6 +388,14 @@ void Server::bury() {
     }
   }
   graves_.clear();
+}
+
+// Freed blocks lie between those of others, and the allocator keeps their pages.
+void Server::trim() {
+  left_behind_ = 0;
+  ++trims_;
+  spares_.clear();
+  (void)::malloc_trim(0);
 }
 
 // What it keeps is counted. Above what all may, those go that keep most: never in the middle of a

@@ -110,6 +110,8 @@ class Server final : public Poller, private Sleeper {
   // of requests that were copied because they came in parts.
   std::uint64_t kept_bytes() const { return kept_; }
   std::uint64_t copied_bytes() const { return copied_; }
+  // How often memory of clients that had left was given back to the system.
+  std::uint64_t trims() const { return trims_; }
   // Of commands: from the beginning of the turn that read them until the replies of that turn had
   // been written, or were held back for their durability. Nanoseconds.
   const Histogram& latency() const { return latency_; }
@@ -123,6 +125,16 @@ class Server final : public Poller, private Sleeper {
    public:
     explicit Clock(Server& server) : server_(server) {}
     void expire() override { server_.end_waits(); }
+
+   private:
+    Server& server_;
+  };
+
+  // Gives memory of clients that have left back to the system.
+  class Trimmer final : public Timer {
+   public:
+    explicit Trimmer(Server& server) : server_(server) {}
+    void expire() override { server_.trim(); }
 
    private:
     Server& server_;
@@ -148,6 +160,7 @@ class Server final : public Poller, private Sleeper {
   void reject(int descriptor, std::string_view reply);
   void close(Connection& connection);
   void bury();
+  void trim();
   void count_kept(Connection& connection);
 
   // server_serve.cpp: one connection.
@@ -246,6 +259,9 @@ class Server final : public Poller, private Sleeper {
   kv::LocalStore::Mark released_ = 0;  // replies up to here have left
   bool making_room_ = false;
   bool settling_ = false;
+  std::size_t left_behind_ = 0;  // by clients that have left, since the last trim
+  std::uint64_t trims_ = 0;
+  Trimmer trimmer_{*this};
   Clock clock_{*this};
   Flows flows_;
 };

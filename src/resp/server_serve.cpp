@@ -240,6 +240,7 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       connection.parser = std::make_unique<Parser>(parser_);  // with the bytes that are kept
     }
     parser_.reset();
+    parser_.shrink();
   } else if (!parser.is_inside()) {
     connection.parser.reset();
   }
