@@ -48,6 +48,13 @@ inline constexpr std::size_t spare_least_bytes = 64 * 1024;
 inline constexpr std::size_t trim_bytes = 16 << 20;
 inline constexpr std::uint64_t trim_wait_ns = 1'000'000'000;
 
+// TLS handshakes under way: in all, of one guest, and how long; who began first makes way. And how
+// many go on in one turn, since one takes up to some milliseconds of processor time.
+inline constexpr std::size_t handshakes = 256;
+inline constexpr std::size_t handshakes_of_guest = 64;
+inline constexpr std::uint64_t handshake_ns = 5'000'000'000;
+inline constexpr std::uint32_t handshakes_per_turn = 8;
+
 // Clients at a time, as Redis has it.
 inline constexpr std::uint32_t clients = 10'000;
 inline constexpr std::size_t accepts_per_turn = 64;
