@@ -13,6 +13,8 @@
 #include <fstream>
 #include <utility>
 
+#include "pmem/file_users.h"
+
 namespace remora {
 namespace {
 
@@ -139,11 +141,11 @@ Result<FileHandle> FileHandle::open(const std::string& path, bool writable) {
     return Status(Code::in_use, path + " is being removed; try again");
   }
   if (is_mapped_elsewhere(descriptor)) {
-    return Status(
-        Code::in_use,
-        path +
-            " is still mapped by a client of the process that had it open before; it lets "
-            "go when it notices, or when it ends: try again, or stop it");
+    const std::string who = words_of(users_of_file(descriptor));
+    return Status(Code::in_use,
+                  path + " is still mapped by a client of the process that had it open before" +
+                      (who.empty() ? "" : ": " + who) +
+                      "; it lets go when it notices, or when it ends: try again, or end it");
   }
   return handle;
 }

@@ -48,6 +48,10 @@ class Spares {
     }
   }
   std::size_t bytes() const { return bytes_; }
+  void clear() {
+    std::vector<Block>().swap(blocks_);
+    bytes_ = 0;
+  }
 
  private:
   std::vector<Block> blocks_;

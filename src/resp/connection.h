@@ -11,6 +11,7 @@
 #include "resp/command.h"
 #include "resp/gathering.h"
 #include "resp/parser.h"
+#include "tls/tls_stream.h"
 
 namespace remora::resp {
 
@@ -32,8 +33,12 @@ struct Connection {
   std::uint32_t watched = 0;  // epoll events
   Gathering::Seen seen;       // among those that ask
   bool dead = false;
-  bool full = false;  // waiting for room did not help the request that is next
+  bool is_shaking = false;  // the handshake of `tls` is under way
+  bool has_begun = false;   // its first byte was seen
+  bool full = false;        // waiting for room did not help the request that is next
   Pause pause = Pause::none;
+  std::unique_ptr<TlsStream> tls;  // null: what it sends and gets is in clear
+  std::uint64_t shake_end_ns = 0;  // when that must have ended
   Buffer in;                       // what was read and not run
   std::unique_ptr<Parser> parser;  // of the request that `in` begins with, when that has begun
   Buffer out;                      // what could not be sent yet

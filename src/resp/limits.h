@@ -43,6 +43,17 @@ inline constexpr std::size_t idle_buffer_bytes = 1024;
 // Given back to be used again soon (buffer.h): so many bytes in all, in blocks from this size on.
 inline constexpr std::size_t spare_bytes = 32 << 20;
 inline constexpr std::size_t spare_least_bytes = 64 * 1024;
+// When clients that left have kept so much, what the process holds of it goes back to the system:
+// so long after the first of it, since that takes a while, and others may come.
+inline constexpr std::size_t trim_bytes = 16 << 20;
+inline constexpr std::uint64_t trim_wait_ns = 1'000'000'000;
+
+// TLS handshakes under way: in all, of one guest, and how long; who began first makes way. And how
+// many go on in one turn, since one takes up to some milliseconds of processor time.
+inline constexpr std::size_t handshakes = 256;
+inline constexpr std::size_t handshakes_of_guest = 64;
+inline constexpr std::uint64_t handshake_ns = 5'000'000'000;
+inline constexpr std::uint32_t handshakes_per_turn = 8;
 
 // Clients at a time, as Redis has it.
 inline constexpr std::uint32_t clients = 10'000;

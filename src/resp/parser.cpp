@@ -13,9 +13,18 @@ void Parser::reset() {
   left_ = 0;
   bulk_ = -1;
   at_ = 0;
+  searched_ = 0;
   wanted_ = 1;
   pieces_.clear();
   args_.clear();
+}
+
+void Parser::shrink() {
+  if (memory_bytes() > limits::kept_buffer_bytes) [[unlikely]] {
+    std::vector<std::string_view>().swap(args_);  // `= {}` would keep its room
+    std::vector<Piece>().swap(pieces_);
+    std::vector<std::string>().swap(words_);
+  }
 }
 
 Parser::Step Parser::fail(std::string text) {
@@ -25,7 +34,9 @@ Parser::Step Parser::fail(std::string text) {
 
 Parser::Step Parser::next(std::string_view bytes, bool stranger) {
   if (!inside_) {
-    reset();
+    if (searched_ == 0) {
+      reset();
+    }
     if (bytes.empty()) {
       return Step::more;
     }
@@ -60,13 +71,17 @@ Parser::Step Parser::next(std::string_view bytes, bool stranger) {
 Parser::Number Parser::any_number(std::string_view bytes, std::int64_t& value) {
   const char* const begin = bytes.data() + at_ + 1;
   const char* const limit = bytes.data() + bytes.size();
+  const char* const from = std::max(begin, bytes.data() + searched_);
   const void* const found =
-      begin < limit ? std::memchr(begin, '\r', static_cast<std::size_t>(limit - begin)) : nullptr;
+      from < limit ? std::memchr(from, '\r', static_cast<std::size_t>(limit - from)) : nullptr;
+  steps_ += static_cast<std::size_t>((found ? static_cast<const char*>(found) : limit) - from);
   if (found == nullptr) {
+    searched_ = bytes.size();
     return bytes.size() - at_ > limits::line_bytes ? Number::too_long : Number::more;
   }
   const char* const end = static_cast<const char*>(found);
   if (limit - end < 2) {
+    searched_ = static_cast<std::size_t>(end - bytes.data());
     return Number::more;
   }
   if (!parse_integer({begin, static_cast<std::size_t>(end - begin)}, value)) {
@@ -79,6 +94,7 @@ Parser::Number Parser::any_number(std::string_view bytes, std::int64_t& value) {
 Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
   const auto wait = [&](std::size_t size) {
     wanted_ = size;
+    steps_ += args_.size();
     for (const std::string_view arg : args_) {
       pieces_.push_back({static_cast<std::uint32_t>(arg.data() - bytes.data()),
                          static_cast<std::uint32_t>(arg.size())});
@@ -105,6 +121,7 @@ Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
       return fail("unauthenticated multibulk length");
     }
     if (count <= 0) {
+      searched_ = 0;
       return Step::request;
     }
     inside_ = true;
@@ -156,6 +173,7 @@ Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
     --left_;
   }
   inside_ = false;
+  searched_ = 0;
   if (!pieces_.empty()) {
     take_pieces(bytes);
   }
@@ -167,18 +185,21 @@ Parser::Step Parser::next_array(std::string_view bytes, bool stranger) {
 void Parser::take_pieces(std::string_view bytes) {
   std::vector<std::string_view> all;
   all.reserve(pieces_.size() + args_.size());
+  steps_ += all.capacity();
   for (const Piece& piece : pieces_) {
     all.emplace_back(bytes.data() + piece.from, piece.size);
   }
   all.insert(all.end(), args_.begin(), args_.end());
   args_ = std::move(all);
-  pieces_ = {};
+  std::vector<Piece>().swap(pieces_);
 }
 
 Parser::Step Parser::next_line(std::string_view bytes) {
-  const std::size_t end = bytes.find('\n');
+  const std::size_t end = bytes.find('\n', searched_);
+  steps_ += std::min(end, bytes.size()) - searched_;
   if (end == std::string_view::npos) {
     wanted_ = bytes.size() + 1;
+    searched_ = bytes.size();
     return bytes.size() > limits::line_bytes ? fail("too big inline request") : Step::more;
   }
   std::string_view line = bytes.substr(0, end);
@@ -190,6 +211,7 @@ Parser::Step Parser::next_line(std::string_view bytes) {
   }
   args_.assign(words_.begin(), words_.end());
   at_ = end + 1;
+  searched_ = 0;
   return Step::request;
 }
 

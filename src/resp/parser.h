@@ -37,6 +37,10 @@ class Parser {
   std::size_t wanted() const { return wanted_; }
   const std::string& error() const { return error_; }
 
+  // Steps that it has taken beside those of requests that come whole: bytes in which it looked for
+  // the end of a line, arguments that it put down. In proportion to the bytes that came.
+  std::uint64_t steps() const { return steps_; }
+
   // What it keeps of a request with many arguments, and what it may take beside that for a moment:
   // pieces grow beside their old copies, and become arguments in the end.
   std::size_t memory_bytes() const {
@@ -46,8 +50,10 @@ class Parser {
   }
 
   // Whether a request has begun.
-  bool is_inside() const { return inside_; }
+  bool is_inside() const { return inside_ || searched_ != 0; }
   void reset();
+  // Gives back the room that a long request has taken, between two requests.
+  void shrink();
 
  private:
   struct Piece {
@@ -68,7 +74,9 @@ class Parser {
   std::int64_t left_ = 0;   // arguments
   std::int64_t bulk_ = -1;  // the size of the argument that is next, when it is known
   std::size_t at_ = 0;
+  std::size_t searched_ = 0;  // no end of a line lies before this; 0 between two requests
   std::size_t wanted_ = 1;
+  std::uint64_t steps_ = 0;
   std::vector<std::string_view> args_;  // that this call found, or all when the request is whole
   std::vector<Piece> pieces_;           // where those are that earlier calls found
   std::vector<std::string> words_;

@@ -1,7 +1,6 @@
 #include "resp/parser.h"
 
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 
@@ -101,36 +100,66 @@ TEST(Parser, says_how_much_it_waits_for) {
   EXPECT_EQ(parser.wanted(), 20u + 1002);
 }
 
-double processor_seconds() {
-  timespec used = {};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+// Of a request that comes in pieces of so many bytes.
+std::uint64_t steps_for(const std::string& bytes, std::size_t piece, std::size_t arguments) {
+  Parser parser;
+  for (std::size_t size = piece; size < bytes.size(); size += piece) {
+    EXPECT_EQ(parser.next(std::string_view(bytes).substr(0, size), false), Parser::Step::more);
+    EXPECT_TRUE(parser.is_inside());
+  }
+  EXPECT_EQ(parser.next(bytes, false), Parser::Step::request);
+  EXPECT_EQ(parser.args().size(), arguments);
+  EXPECT_FALSE(parser.is_inside());
+  return parser.steps();
 }
 
-// Processor time in which a request of so many arguments is parsed that comes in small pieces.
-double seconds_for(std::size_t arguments) {
-  std::string bytes = "*" + std::to_string(arguments) + "\r\n";
+// What looked at all of it again with every piece would take a thousand times as many.
+TEST(Parser, looks_at_no_byte_twice_however_many_pieces_there_are) {
+  constexpr std::size_t arguments = 131'072;
+  std::string array = "*" + std::to_string(arguments) + "\r\n";
   for (std::size_t i = 0; i < arguments; ++i) {
+    array += "$1\r\na\r\n";
+  }
+  EXPECT_LE(steps_for(array, 64, arguments), array.size());
+  EXPECT_LE(steps_for(array, 3, arguments), array.size());
+  const std::string line = "SET key " + std::string(limits::line_bytes - 100, 'v') + "\r\n";
+  EXPECT_LE(steps_for(line, 1, 3), line.size());
+}
+
+TEST(Parser, looks_at_no_byte_of_a_long_number_twice) {
+  const std::string bytes = "*1\r\n$" + std::string(limits::line_bytes - 100, '1');
+  Parser parser;
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
+    EXPECT_EQ(parser.next(std::string_view(bytes).substr(0, size), false), Parser::Step::more);
+  }
+  EXPECT_LE(parser.steps(), bytes.size());
+}
+
+TEST(Parser, begins_anew_behind_a_line_that_came_in_pieces) {
+  Parser parser;
+  EXPECT_EQ(parser.next("PI", false), Parser::Step::more);
+  EXPECT_EQ(parser.next("PING\r\n*1\r\n$4\r\nECHO\r\n", false), Parser::Step::request);
+  EXPECT_EQ(parser.size(), 6u);
+  EXPECT_EQ(parser.next("*1\r", false), Parser::Step::more);
+  EXPECT_EQ(parser.next("*1\r\n$4\r\nECHO\r\n", false), Parser::Step::request);
+  ASSERT_EQ(parser.args().size(), 1u);
+  EXPECT_EQ(parser.args()[0], "ECHO");
+  EXPECT_EQ(parser.next("*0\r", false), Parser::Step::more);
+  EXPECT_EQ(parser.next("*0\r\n", false), Parser::Step::request);
+  EXPECT_FALSE(parser.is_inside());
+}
+
+TEST(Parser, gives_back_the_room_of_a_long_request) {
+  std::string bytes = "*100000\r\n";
+  for (int i = 0; i < 100'000; ++i) {
     bytes += "$1\r\na\r\n";
   }
-  double least = 1e9;
-  for (int round = 0; round < 3; ++round) {
-    Parser parser;
-    const double begun = processor_seconds();
-    for (std::size_t size = 64; size < bytes.size(); size += 64) {
-      EXPECT_EQ(parser.next(std::string_view(bytes).substr(0, size), false), Parser::Step::more);
-    }
-    EXPECT_EQ(parser.next(bytes, false), Parser::Step::request);
-    EXPECT_EQ(parser.args().size(), arguments);
-    least = std::min(least, processor_seconds() - begun);
-  }
-  return least;
-}
-
-// Eight times the arguments take about eight times as long; what looked at all of them again with
-// every piece would take 64 times as long.
-TEST(Parser, takes_no_longer_for_an_argument_where_there_are_many) {
-  EXPECT_LT(seconds_for(131'072), 32 * seconds_for(16'384));
+  Parser parser;
+  ASSERT_EQ(parser.next(bytes, false), Parser::Step::request);
+  EXPECT_GT(parser.memory_bytes(), limits::kept_buffer_bytes);
+  parser.reset();
+  parser.shrink();
+  EXPECT_EQ(parser.memory_bytes(), 0u);
 }
 
 }  // namespace

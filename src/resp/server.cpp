@@ -1,6 +1,7 @@
 #include "resp/server.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -76,6 +77,8 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       client_operations_(options.client_operations),
       client_bytes_(std::min<std::uint64_t>(options.client_bytes, limits::output_bytes)),
       most_kept_(options.kept_bytes),
+      tls_(options.tls),
+      handshake_ns_(options.handshake_ns),
       executor_(runtime, store, settings_, counters_),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)) {
   executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
@@ -156,6 +159,7 @@ bool Server::poll() {
   }
   const std::uint64_t begun_ns = runtime_.now_ns();
   const std::uint64_t commands = counters_.all_commands();
+  shaken_ = 0;
   for (const epoll_event& event : std::span(events_).first(static_cast<std::size_t>(count))) {
     if (event.data.ptr == this) {
       // For the loop's other pollers.
@@ -168,6 +172,9 @@ bool Server::poll() {
     }
   }
   send_postponed();
+  if (!ended_.empty()) [[unlikely]] {
+    close_ended();
+  }
   latency_.record(runtime_.now_ns() - begun_ns, counters_.all_commands() - commands);
   see_to_held();
   if (!graves_.empty()) {
@@ -311,6 +318,7 @@ void Server::add(int descriptor, const SocketAddress& peer) {
     return;
   }
   connection->watched = read_events;
+  Connection& come = *connection;
   if (!visitor.guest.empty()) {
     ++guests_[visitor.guest];
     ++guest_connections_;
@@ -320,10 +328,16 @@ void Server::add(int descriptor, const SocketAddress& peer) {
   connections_.push_back(std::move(connection));
   ++counters_.connections;
   ++counters_.clients;
+  if (tls_ && !begin_handshake(come)) {
+    close(come);
+  }
 }
 
+// Before a handshake nothing can be told to who waits for one.
 void Server::reject(int descriptor, std::string_view reply) {
-  (void)::send(descriptor, reply.data(), reply.size(), MSG_NOSIGNAL);
+  if (!tls_) {
+    (void)::send(descriptor, reply.data(), reply.size(), MSG_NOSIGNAL);
+  }
   ::close(descriptor);
   ++counters_.rejected;
 }
@@ -346,6 +360,10 @@ void Server::close(Connection& connection) {
     return;
   }
   connection.dead = true;
+  if (connection.tls) {
+    end_handshake(connection);
+    connection.tls->say_goodbye();
+  }
   ::close(connection.descriptor);
   --counters_.clients;
   if (const auto guest = guests_.find(connection.guest); guest != guests_.end()) {
@@ -353,6 +371,10 @@ void Server::close(Connection& connection) {
     if (--guest->second == 0) {
       guests_.erase(guest);
     }
+  }
+  left_behind_ += connection.counted;
+  if (left_behind_ >= limits::trim_bytes && !trimmer_.armed()) {
+    runtime_.arm(trimmer_, runtime_.after(limits::trim_wait_ns));
   }
   kept_ -= std::exchange(connection.counted, 0);
   connection.in.release();
@@ -362,7 +384,8 @@ void Server::close(Connection& connection) {
     begin_to_settle();
   }
   door_.open_again();  // with the descriptor of this one
-  for (std::vector<Connection*>* list : {&holding_, &roomless_, &uncommitted_, &waiting_}) {
+  for (std::vector<Connection*>* list :
+       {&holding_, &roomless_, &uncommitted_, &waiting_, &ended_}) {
     std::erase(*list, &connection);
   }
   std::swap(connections_[connection.place], connections_.back());
@@ -383,6 +406,14 @@ void Server::bury() {
     }
   }
   graves_.clear();
+}
+
+// Freed blocks lie between those of others, and the allocator keeps their pages.
+void Server::trim() {
+  left_behind_ = 0;
+  ++trims_;
+  spares_.clear();
+  (void)::malloc_trim(0);
 }
 
 // What it keeps is counted. Above what all may, those go that keep most: never in the middle of a

@@ -74,6 +74,9 @@ struct RespOptions {
   std::function<Visitor(int descriptor, const std::string& host)> doorkeeper = {};
   // Clients at a time; of them guests, and those of one guest.
   std::uint32_t most_clients = limits::clients;
+  // With it every connection is TLS; certificates that are read again serve those who come then.
+  std::shared_ptr<TlsContext> tls = {};
+  std::uint64_t handshake_ns = limits::handshake_ns;
   std::uint32_t most_guests = UINT32_MAX;
   std::uint32_t most_of_guest = UINT32_MAX;
   // Of one client: replies that wait for durability, beyond which it is not read from for the time
@@ -110,6 +113,10 @@ class Server final : public Poller, private Sleeper {
   // of requests that were copied because they came in parts.
   std::uint64_t kept_bytes() const { return kept_; }
   std::uint64_t copied_bytes() const { return copied_; }
+  // How often memory of clients that had left was given back to the system.
+  std::uint64_t trims() const { return trims_; }
+  // TLS handshakes that are under way.
+  std::size_t handshakes() const { return handshakes_.size(); }
   // Of commands: from the beginning of the turn that read them until the replies of that turn had
   // been written, or were held back for their durability. Nanoseconds.
   const Histogram& latency() const { return latency_; }
@@ -123,6 +130,25 @@ class Server final : public Poller, private Sleeper {
    public:
     explicit Clock(Server& server) : server_(server) {}
     void expire() override { server_.end_waits(); }
+
+   private:
+    Server& server_;
+  };
+
+  // Ends handshakes that take too long.
+  class HandshakeClock final : public Timer {
+   public:
+    explicit HandshakeClock(Server& server) : server_(server) {}
+    void expire() override { server_.end_late_handshakes(); }
+
+   private:
+    Server& server_;
+  };
+  // Gives memory of clients that have left back to the system.
+  class Trimmer final : public Timer {
+   public:
+    explicit Trimmer(Server& server) : server_(server) {}
+    void expire() override { server_.trim(); }
 
    private:
     Server& server_;
@@ -148,6 +174,7 @@ class Server final : public Poller, private Sleeper {
   void reject(int descriptor, std::string_view reply);
   void close(Connection& connection);
   void bury();
+  void trim();
   void count_kept(Connection& connection);
 
   // server_serve.cpp: one connection.
@@ -171,6 +198,15 @@ class Server final : public Poller, private Sleeper {
            connection.out.size() - connection.sent > pause_bytes();
   }
   std::size_t pause_bytes() const { return std::min(limits::output_pause_bytes, client_bytes_); }
+
+  // server_tls.cpp: connections that are encrypted.
+  bool begin_handshake(Connection& connection);
+  bool shake(Connection& connection);
+  bool begins_tls(Connection& connection);
+  void end_late_handshakes();
+  void end_handshake(Connection& connection);
+  ssize_t receive(Connection& connection, std::span<char> room);
+  void close_ended();
 
   // server_waits.cpp: what connections wait for.
   void hold(Connection& connection, std::size_t from, bool is_joined);
@@ -201,6 +237,8 @@ class Server final : public Poller, private Sleeper {
   const std::uint32_t client_operations_;
   const std::size_t client_bytes_;
   const std::size_t most_kept_;
+  const std::shared_ptr<TlsContext> tls_;
+  const std::uint64_t handshake_ns_;
   Executor executor_;
   int listener_ = -1;
   int epoll_ = -1;
@@ -239,13 +277,20 @@ class Server final : public Poller, private Sleeper {
     int tries = 0;  // that found no room
   };
   std::vector<LeftMove> left_moves_;
-  std::vector<Connection*> waiting_;  // wait for persistence
-  bool again_ = false;                // requests were left, for the size of the replies alone
+  std::vector<Connection*> waiting_;     // wait for persistence
+  std::vector<Connection*> handshakes_;  // under way, in the order in which they began
+  std::uint32_t shaken_ = 0;             // in this turn
+  std::vector<Connection*> ended_;       // have sent their last byte, behind others, in this turn
+  HandshakeClock handshake_clock_{*this};
+  bool again_ = false;  // requests were left, for the size of the replies alone
   bool committing_ = false;
   std::uint64_t commits_ = 0;
   kv::LocalStore::Mark released_ = 0;  // replies up to here have left
   bool making_room_ = false;
   bool settling_ = false;
+  std::size_t left_behind_ = 0;  // by clients that have left, since the last trim
+  std::uint64_t trims_ = 0;
+  Trimmer trimmer_{*this};
   Clock clock_{*this};
   Flows flows_;
 };

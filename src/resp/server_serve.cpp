@@ -33,6 +33,9 @@ void Server::serve(Connection& connection, std::uint32_t events) {
   if ((events & ends) != 0 && !tell_again(connection)) [[unlikely]] {
     return;  // the end of what it sends is told once, and may lie behind bytes
   }
+  if (connection.is_shaking && !shake(connection)) [[unlikely]] {
+    return;
+  }
   if ((events & EPOLLOUT) != 0) {
     if (!send(connection)) {
       return;
@@ -59,8 +62,9 @@ void Server::read(Connection& connection) {
   const bool in_place = before > limits::front_bytes;
   std::span<char> room(input_.get() + before, limits::read_bytes - before);
   if (in_place) {
-    if (in.room().empty()) {
-      in.reserve(room_for(connection, before));
+    const std::size_t least = connection.tls ? TlsStream::record_bytes : 1;
+    if (in.room().size() < least) {
+      in.reserve(std::max(room_for(connection, before), before + least));
       copied_ += before;
     }
     // Not much of the request behind it, which would have to be moved.
@@ -68,7 +72,8 @@ void Server::read(Connection& connection) {
     room = in.room();
     room = room.first(std::min(room.size(), std::max(wanted - before, limits::read_bytes)));
   }
-  const ssize_t got = ::recv(connection.descriptor, room.data(), room.size(), 0);
+  const ssize_t got = connection.tls ? receive(connection, room)
+                                     : ::recv(connection.descriptor, room.data(), room.size(), 0);
   if (got <= 0) {
     if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
       close(connection);
@@ -78,7 +83,8 @@ void Server::read(Connection& connection) {
     return;
   }
   const auto count = static_cast<std::size_t>(got);
-  if (count == room.size() && !tell_again(connection)) [[unlikely]] {
+  const std::size_t most = connection.tls ? room.size() - TlsStream::record_bytes + 1 : room.size();
+  if (count >= most && !tell_again(connection)) [[unlikely]] {
     return;  // there may be more
   }
   counters_.bytes_in += count;
@@ -240,6 +246,7 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       connection.parser = std::make_unique<Parser>(parser_);  // with the bytes that are kept
     }
     parser_.reset();
+    parser_.shrink();
   } else if (!parser.is_inside()) {
     connection.parser.reset();
   }
@@ -255,8 +262,9 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
 
 bool Server::write_now(Connection& connection, std::string_view text, std::size_t& sent) {
   while (sent < text.size()) {
-    const ssize_t count =
-        ::send(connection.descriptor, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    const ssize_t count = connection.tls ? connection.tls->send(text.substr(sent))
+                                         : ::send(connection.descriptor, text.data() + sent,
+                                                  text.size() - sent, MSG_NOSIGNAL);
     if (count < 0) {
       return errno == EAGAIN || errno == EINTR;
     }
@@ -273,7 +281,7 @@ bool Server::write_now(Connection& connection, std::string_view text, std::size_
 void Server::send_borrowed(Connection& connection) {
   const std::string_view value = out_.borrowed();
   std::size_t sent = 0;
-  if (connection.out.empty() && connection.holds.empty()) {
+  if (connection.out.empty() && connection.holds.empty() && !connection.tls) {
     std::array<iovec, 3> pieces = {
         iovec{const_cast<char*>(out_.text().data()), out_.size()},
         iovec{const_cast<char*>(value.data()), value.size()},

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -212,6 +213,65 @@ TEST_F(RespServerTest, half_a_request_costs_as_much_as_came_of_it) {
     (void)loop_.run_for(moment_ns);
   }
   EXPECT_LT(server_->kept_bytes(), 512u);
+}
+
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_F(RespServerTest, gives_the_memory_of_clients_that_left_back_to_the_system) {
+  serve();
+  const std::size_t before = resident_bytes();
+  const std::string half =
+      "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$16777216\r\n" + std::string(1 << 20, 'v');
+  std::unique_ptr<Guest> stays;
+  // When blocks of a size were freed, the allocator takes the next ones from its heap: there who
+  // stays lies behind those who leave.
+  const std::size_t most = before + (std::size_t{24} << 20);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::unique_ptr<Guest>> guests;
+    for (int i = 0; i < 48; ++i) {
+      guests.push_back(guest());
+      guests.back()->send(half);
+    }
+    stays = guest();
+    stays->send(half);
+    EXPECT_GT(resident_bytes(), before + (std::size_t{40} << 20));
+    guests.clear();
+    for (int looks = 0; looks < 1'000 && resident_bytes() >= most; ++looks) {
+      (void)loop_.run_for(moment_ns);
+    }
+  }
+  for (int looks = 0; looks < 1'000 && server_->trims() == 0; ++looks) {
+    (void)loop_.run_for(moment_ns);
+  }
+  EXPECT_LT(resident_bytes(), most);
+  EXPECT_GE(server_->trims(), 1u);
+}
+#endif
+
+// A million arguments that trickle in cost what they have bytes, whatever the pieces are.
+TEST_F(RespServerTest, copies_a_request_that_trickles_in_a_few_times_at_most) {
+  serve();
+  const auto client = guest();
+  constexpr int arguments = 100'000;
+  std::string request = "*" + std::to_string(arguments) + "\r\n" + bulk("DEL");
+  for (int i = 1; i < arguments; ++i) {
+    request += "$1\r\na\r\n";
+  }
+  constexpr std::size_t part = 2'700;
+  for (std::size_t at = 0; at < request.size(); at += part) {
+    client->send(request.substr(at, part));
+  }
+  EXPECT_EQ(client->reply(), ":0\r\n");
+  // A buffer that doubles copies all of it once; before that it is put in front of what comes.
+  const std::size_t in_front = limits::front_bytes * (limits::front_bytes / part + 2);
+  EXPECT_LE(server_->copied_bytes(), 2 * request.size() + in_front);
 }
 
 TEST_F(RespServerTest, receives_a_large_value_where_it_stays) {

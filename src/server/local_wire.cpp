@@ -22,10 +22,11 @@ std::optional<LocalFabric> parse_fabric(std::string_view name) {
 }
 
 Result<LocalWire> LocalWire::create_both(Runtime& runtime, fabric::nic::LinkOwner& owner,
-                                         LocalFabric fabric, const fabric::nic::IpEndpoint& at,
-                                         std::uint32_t max_links, std::uint32_t max_far_links) {
-  Result<std::unique_ptr<RoceNet>> net =
-      RoceNet::listen(runtime, owner, at, {.max_links = max_far_links, .is_second = true});
+                                         LocalFabric fabric, std::uint32_t max_links,
+                                         const fabric::nic::IpEndpoint& at,
+                                         fabric::nic::RoceNetOptions options) {
+  options.is_second = true;
+  Result<std::unique_ptr<RoceNet>> net = RoceNet::listen(runtime, owner, at, options);
   if (!net.ok()) {
     return net.status();
   }
@@ -40,9 +41,9 @@ Result<LocalWire> LocalWire::create_both(Runtime& runtime, fabric::nic::LinkOwne
 }
 
 Result<LocalWire> LocalWire::listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
-                                       const fabric::nic::IpEndpoint& at, std::uint32_t max_links) {
-  Result<std::unique_ptr<RoceNet>> net =
-      RoceNet::listen(runtime, owner, at, {.max_links = max_links});
+                                       const fabric::nic::IpEndpoint& at,
+                                       const fabric::nic::RoceNetOptions& options) {
+  Result<std::unique_ptr<RoceNet>> net = RoceNet::listen(runtime, owner, at, options);
   if (!net.ok()) {
     return net.status();
   }
@@ -52,8 +53,10 @@ Result<LocalWire> LocalWire::listen_at(Runtime& runtime, fabric::nic::LinkOwner&
 }
 
 Task<Result<LocalWire>> LocalWire::connect_to(Runtime& runtime, fabric::nic::LinkOwner& owner,
-                                              fabric::nic::IpEndpoint to) {
-  Result<std::unique_ptr<RoceNet>> net = co_await RoceNet::connect(runtime, owner, to);
+                                              fabric::nic::IpEndpoint to,
+                                              fabric::nic::RoceNetOptions options) {
+  Result<std::unique_ptr<RoceNet>> net =
+      co_await RoceNet::connect(runtime, owner, to, std::move(options));
   if (!net.ok()) {
     co_return net.status();
   }

@@ -41,15 +41,19 @@ class LocalWire {
                                   LocalFabric fabric,
                                   const fabric::nic::RingWireOptions& options = {});
 
-  // Between hosts: the store's side, and a client's, which is linked when this has ended.
+  // Between hosts: the store's side, and a client's, which is linked when this has ended. Of the
+  // options the store's take the links of other hosts and TLS.
   static Result<LocalWire> listen_at(Runtime& runtime, fabric::nic::LinkOwner& owner,
-                                     const fabric::nic::IpEndpoint& at, std::uint32_t max_links);
-  // Both, for a store: with so many links of this host, and of others.
+                                     const fabric::nic::IpEndpoint& at,
+                                     const fabric::nic::RoceNetOptions& options);
+  // Both, for a store: with so many links of this host.
   static Result<LocalWire> create_both(Runtime& runtime, fabric::nic::LinkOwner& owner,
-                                       LocalFabric fabric, const fabric::nic::IpEndpoint& at,
-                                       std::uint32_t max_links, std::uint32_t max_far_links);
+                                       LocalFabric fabric, std::uint32_t max_links,
+                                       const fabric::nic::IpEndpoint& at,
+                                       fabric::nic::RoceNetOptions options);
   static Task<Result<LocalWire>> connect_to(Runtime& runtime, fabric::nic::LinkOwner& owner,
-                                            fabric::nic::IpEndpoint to);
+                                            fabric::nic::IpEndpoint to,
+                                            fabric::nic::RoceNetOptions options = {});
 
   // Of one host; only where there is one.
   fabric::nic::RingWire& wire() { return mapped_ ? mapped_->wire() : *ring_; }

@@ -95,11 +95,11 @@ Result<LocalWire> StoreHost::make_wire() {
   if (!options_.listen) {
     return LocalWire::create(runtime_, this, options_.fabric, {.max_links = max_links});
   }
-  return options_.socket_path.empty()
-             ? LocalWire::listen_at(runtime_, *this, *options_.listen,
-                                    max_links + options_.strangers)
-             : LocalWire::create_both(runtime_, *this, options_.fabric, *options_.listen, max_links,
-                                      max_links + options_.strangers);
+  const fabric::nic::RoceNetOptions net{.max_links = max_links + options_.strangers,
+                                        .tls = options_.tls};
+  return options_.socket_path.empty() ? LocalWire::listen_at(runtime_, *this, *options_.listen, net)
+                                      : LocalWire::create_both(runtime_, *this, options_.fabric,
+                                                               max_links, *options_.listen, net);
 }
 
 Status StoreHost::start() {

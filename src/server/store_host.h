@@ -37,8 +37,9 @@ namespace remora::server {
 struct StoreHostOptions {
   std::string engine = "efactory";
   std::string socket_path = {};  // empty: the network alone
-  // On the network: whoever comes there needs a token.
+  // On the network: whoever comes there needs a token, and speaks TLS where that is given.
   std::optional<fabric::nic::IpEndpoint> listen = {};
+  std::shared_ptr<TlsContext> tls = {};
   LocalFabric fabric = LocalFabric::mapped;
   // The store is reached through this RDMA device; what `fabric` makes is then for messages alone.
   std::optional<fabric::verbs::VerbsOptions> verbs = {};

@@ -38,7 +38,10 @@ Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, st
   std::unique_ptr<StoreLink> link(new StoreLink(runtime, options));
   Result<LocalWire> wire = Status(Code::closed, "not connected");
   if (options.network) {
-    wire = co_await LocalWire::connect_to(runtime, *link, *options.network);
+    fabric::nic::RoceNetOptions net;
+    net.tls = options.tls;
+    net.tls_host = options.tls_host;
+    wire = co_await LocalWire::connect_to(runtime, *link, *options.network, std::move(net));
   } else {
     wire = LocalWire::create(runtime, link.get(), options.fabric);
   }

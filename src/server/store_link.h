@@ -36,6 +36,9 @@ struct StoreLinkOptions {
   std::optional<fabric::verbs::VerbsOptions> verbs = {};
   // Where a host listens on the network: then the path means nothing, and a token is needed.
   std::optional<fabric::nic::IpEndpoint> network = {};
+  // By TLS: the certificate must be of that host.
+  std::shared_ptr<TlsContext> tls = {};
+  std::string tls_host = {};
   std::string engine = {};  // that it must be; empty: whichever serves there
   // Where it does not say how values travel, small ones are put within requests on this machine.
   kv::ClientOptions client = {.connect = patient_connect};

@@ -35,6 +35,42 @@ ControlStream::ControlStream(Descriptor socket)
   setsockopt(socket_.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+Status ControlStream::have(Result<std::unique_ptr<TlsStream>> tls) {
+  if (!tls.ok()) {
+    return tls.status();
+  }
+  tls_ = std::move(tls).value();
+  in_.resize(in_.size() + TlsStream::record_bytes);
+  return {};
+}
+
+Status ControlStream::accept_tls(const TlsContext& context) {
+  return have(TlsStream::accept(context, socket_.number()));
+}
+
+Status ControlStream::connect_tls(const TlsContext& context, const std::string& host) {
+  REMORA_TRY(have(TlsStream::connect(context, socket_.number(), host)));
+  (void)tls_->handshake();  // the first word is this side's
+  return {};
+}
+
+bool ControlStream::is_next_of_handshake() const {
+  char first = 0;
+  return tls_ && !tls_->is_up() && recv(socket_.number(), &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+Status ControlStream::why_closed() const {
+  if (!tls_ || tls_->is_up()) {
+    return Status(Code::closed, "the peer closed the connection");
+  }
+  return Status(Code::permission_denied,
+                tls_->why().empty()
+                    ? "the peer closed the connection in the TLS handshake"
+                    : "there is no TLS with the peer: " + tls_->why() +
+                          "; --tls-ca names the certificate that vouches for a server with TLS, "
+                          "and is left out where there is none");
+}
+
 IpEndpoint ControlStream::local() const {
   return ask_endpoint(socket_.number(), getsockname);
 }
@@ -63,14 +99,31 @@ Status ControlStream::send(ConstBytes message) {
 }
 
 void ControlStream::push() {
-  while (!out_.empty() && !gone_) {
-    const ssize_t sent = ::send(socket_.number(), out_.data(), out_.size(), MSG_NOSIGNAL);
+  while (!out_.empty() && !gone_ && (!tls_ || tls_->is_up())) {
+    const ssize_t sent = tls_
+                             ? tls_->send({reinterpret_cast<const char*>(out_.data()), out_.size()})
+                             : ::send(socket_.number(), out_.data(), out_.size(), MSG_NOSIGNAL);
     if (sent < 0) {
       gone_ = errno != EAGAIN && errno != EINTR;
       return;
     }
     out_.erase(out_.begin(), out_.begin() + sent);
   }
+}
+
+ssize_t ControlStream::take(std::size_t room_bytes) {
+  std::byte* const to = in_.data() + in_bytes_;
+  if (!tls_) {
+    return recv(socket_.number(), to, room_bytes, MSG_DONTWAIT);
+  }
+  const bool was_up = tls_->is_up();
+  const ssize_t got = tls_->receive({reinterpret_cast<char*>(to), room_bytes});
+  const int error = errno;
+  if (!was_up) {
+    push();
+  }
+  errno = error;
+  return got;
 }
 
 ControlStream::Got ControlStream::receive(ConstBytes& message) {
@@ -92,8 +145,7 @@ ControlStream::Got ControlStream::receive(ConstBytes& message) {
         return Got::message;
       }
     }
-    const ssize_t got =
-        recv(socket_.number(), in_.data() + in_bytes_, in_.size() - in_bytes_, MSG_DONTWAIT);
+    const ssize_t got = take(in_.size() - in_bytes_);
     if (got < 0 && errno == EAGAIN) {
       return gone_ ? Got::closed : Got::nothing;
     }

@@ -1,16 +1,19 @@
-// ControlStream: messages over a TCP connection, whole and in order. What the peer leaves unread is
-// kept up to a bound; what it sends is taken up to a bound.
+// ControlStream: messages over a TCP connection, in clear or by TLS, whole and in order. What the
+// peer leaves unread is kept up to a bound; what it sends is taken up to a bound.
 //
 // One thread. Nothing blocks.
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
 #include "fabric/nic/wire/ring/descriptor.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
+#include "tls/tls_stream.h"
 
 namespace remora::fabric::nic {
 
@@ -18,6 +21,12 @@ class ControlStream {
  public:
   // A connected socket; it must not block.
   explicit ControlStream(Descriptor socket);
+  // The side of who was connected to, or who connected to that host, by TLS from now on. Messages
+  // wait for the handshake, which goes on as the peer is listened to.
+  Status accept_tls(const TlsContext& context);
+  Status connect_tls(const TlsContext& context, const std::string& host);
+  // The handshake is under way, and the peer has said something: to go on takes processor time.
+  bool is_next_of_handshake() const;
 
   int descriptor() const { return socket_.number(); }
   IpEndpoint local() const;
@@ -32,9 +41,15 @@ class ControlStream {
   enum class Got : std::uint8_t { message, nothing, closed };
   // The next message. It is there until the next call.
   Got receive(ConstBytes& message);
+  // Why it closed, for people.
+  Status why_closed() const;
 
  private:
+  Status have(Result<std::unique_ptr<TlsStream>> tls);
+  ssize_t take(std::size_t room_bytes);
+
   Descriptor socket_;
+  std::unique_ptr<TlsStream> tls_;  // null: in clear
   std::vector<std::byte> in_;
   std::size_t in_bytes_ = 0;  // of in_, that came
   std::size_t taken_ = 0;     // of them, that the last message took

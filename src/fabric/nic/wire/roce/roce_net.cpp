@@ -20,6 +20,7 @@ constexpr std::ptrdiff_t strangers_of_address = 32;
 constexpr std::uint32_t polls_between_looks = 128;
 constexpr int accepts_per_look = 16;
 constexpr int messages_per_look = 16;
+constexpr int handshakes_per_look = 8;
 constexpr int backlog = 64;
 
 Result<Descriptor> listen_stream(const IpEndpoint& at) {
@@ -135,6 +136,11 @@ Task<Result<std::unique_ptr<RoceNet>>> RoceNet::connect(Runtime& runtime, LinkOw
   if (!stream.ok()) {
     co_return stream.status();
   }
+  if (options.tls) {
+    if (Status status = stream->connect_tls(*options.tls, options.tls_host); !status.ok()) {
+      co_return status;
+    }
+  }
   RoceNet& made = **net;
   if (Status status = made.watch(stream->descriptor()); !status.ok()) {
     co_return status;
@@ -210,9 +216,9 @@ bool RoceNet::tell_owner() {
 
 bool RoceNet::arm_wake() {
   polls_to_look_ = 0;
-  return !some_ended_ && std::ranges::none_of(links_, [this](const std::unique_ptr<Peer>& peer) {
-    return is_cut(*peer);
-  });
+  return !some_ended_ && !more_to_hear_ &&
+         std::ranges::none_of(links_,
+                              [this](const std::unique_ptr<Peer>& peer) { return is_cut(*peer); });
 }
 
 // By the NIC.
@@ -235,11 +241,15 @@ bool RoceNet::look() {
   if (some_ready && listener_.open()) {
     accept_some();
   }
+  const bool hears = std::exchange(more_to_hear_, false) || some_ready;
   const std::uint64_t now_ns = runtime_.now_ns();
+  int handshakes = 0;
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Peer& peer = *links_[i];
     peer.stream.push();
-    if (some_ready && !peer.ended) {
+    const bool is_left = options_.tls && hears && peer.stream.is_next_of_handshake() &&
+                         ++handshakes > handshakes_per_look;
+    if (hears && !peer.ended && !is_left) {
       hear(peer);
     }
     const bool is_waited_for = !peer.settled;
@@ -252,12 +262,13 @@ bool RoceNet::look() {
       if (is_late && outcome_ != nullptr) {
         std::exchange(outcome_, nullptr)
             ->set(Status(Code::timed_out,
-                         "the peer did not finish the handshake in time; if small packets reach "
-                         "it and large ones do not, give the route there an MTU"));
+                         "the peer did not finish the handshake in time; a server with TLS wants "
+                         "--tls-ca; and if small packets reach it and large ones do not, give the "
+                         "route there an MTU"));
       }
     }
   }
-  return some_ready;
+  return hears;
 }
 
 // Silent ones of one address leave places to those of others.
@@ -281,7 +292,8 @@ void RoceNet::accept_some() {
       return;
     }
     auto come = std::make_unique<Peer>(ControlStream(std::move(socket)), runtime_.now_ns());
-    if (!has_place_for(*come) || !watch(come->stream.descriptor()).ok()) {
+    if (!has_place_for(*come) || !watch(come->stream.descriptor()).ok() ||
+        (options_.tls && !come->stream.accept_tls(*options_.tls).ok())) {
       continue;  // it may try again
     }
     links_.push_back(std::move(come));
@@ -303,9 +315,8 @@ void RoceNet::hear(Peer& peer) {
     if (got == ControlStream::Got::nothing) {
       return;
     }
-    Status status = got == ControlStream::Got::closed
-                        ? Status(Code::closed, "the peer closed the connection")
-                        : take(peer, message);
+    Status status =
+        got == ControlStream::Got::closed ? peer.stream.why_closed() : take(peer, message);
     if (status.ok()) {
       continue;
     }
@@ -318,6 +329,7 @@ void RoceNet::hear(Peer& peer) {
       std::exchange(outcome_, nullptr)->set(std::move(status));
     }
   }
+  more_to_hear_ = more_to_hear_ || !peer.ended;
 }
 
 Status RoceNet::take(Peer& peer, ConstBytes message) {

@@ -13,9 +13,10 @@
 //
 // Trust. A peer is known by nothing but what it says; its user is no_user. The owner's admit may
 // turn it away, when it introduces itself and when its link comes up: meanwhile others may have
-// come. What it says later may prove that it knows a token. Neither TCP nor UDP is encrypted here,
-// and packets prove nothing: whoever is on the way sees values and can forge them, so the network
-// must be a trusted one, or a tunnel.
+// come. What it says later may prove that it knows a token. With a TlsContext the TCP connection is
+// encrypted, and a connector knows the listener by its certificate. UDP is not, and packets prove
+// nothing: whoever is on the way sees values and can forge them, so the network must be a trusted
+// one, or a tunnel.
 //
 // One thread, the loop's. Nothing blocks but the first part of `connect`, for some seconds at most.
 #pragma once
@@ -24,6 +25,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,9 @@ struct RoceNetOptions {
   std::uint32_t max_links = roce_limits::links;
   bool is_second = false;  // as in RoceWireOptions
   std::uint64_t handshake_ns = 2'000'000'000;
+  // With it the TCP connection is TLS alone. Of a connector: the host whose certificate it expects.
+  std::shared_ptr<TlsContext> tls = {};
+  std::string tls_host = {};
 };
 
 class RoceNet final : public Poller {
@@ -129,6 +134,7 @@ class RoceNet final : public Poller {
   std::unique_ptr<RoceWire> wire_;
   std::vector<std::unique_ptr<Peer>> links_;  // those that came, introduced or not
   bool some_ended_ = false;
+  bool more_to_hear_ = false;  // messages that have come and were left for the next look
   std::uint32_t polls_to_look_ = 0;
   Completion<Status>* outcome_ = nullptr;  // of the flow that connects
   Alarm alarm_{*this};

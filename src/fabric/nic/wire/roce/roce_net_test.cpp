@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "base/folder_testing.h"
 #include "runtime/poll_loop.h"
+#include "tls/tls_testing.h"
 
 namespace remora::fabric::nic {
 namespace {
@@ -334,6 +336,83 @@ TEST_F(RoceNetTest, listeners_with_absurd_mtus_are_refused) {
   const auto near = loop.block_on(RoceNet::connect(loop, near_owner, right.at()));
   ASSERT_TRUE(near.ok()) << near.status().message();
   EXPECT_EQ((*near)->wire().traits((*near)->link()).mtu_bytes, 512u);
+}
+
+// --- TLS ---
+
+class RoceNetTlsTest : public RoceNetTest {
+ protected:
+  void SetUp() override { listen_with({.tls = identity_}); }
+  RoceNetOptions by_tls(const std::string& host = "127.0.0.1") const {
+    return {.tls = trust_, .tls_host = host};
+  }
+
+  TestFolder folder_;
+  const TestCertificates files_ = make_certificates(folder_.file(""));
+  const std::shared_ptr<TlsContext> identity_ =
+      TlsContext::server(files_.certificate, files_.key).value();
+  const std::shared_ptr<TlsContext> trust_ = TlsContext::client(files_.authority).value();
+};
+
+TEST_F(RoceNetTlsTest, links_come_up_and_carry_messages) {
+  auto near = connect(by_tls());
+  ASSERT_TRUE(near.ok()) << near.status().message();
+  EXPECT_EQ((*near)->wire().mtu_bytes(), far->wire().mtu_bytes());
+  const std::string large(4096, 'x');
+  constexpr std::size_t count = 100;  // more than are heard at a time
+  std::size_t sent = 0;
+  EXPECT_TRUE(run_until([&] {
+    while (sent < count && (*near)->send_control((*near)->link(), as_bytes(large)).ok()) {
+      ++sent;
+    }
+    return far_owner.said.size() == count;
+  }));
+  EXPECT_EQ(far_owner.said.back(), large);
+  EXPECT_TRUE(far->send_control(far_owner.up[0], as_bytes("welcome")).ok());
+  EXPECT_TRUE(run_until([&] { return near_owner.said.size() == 1; }));
+  near->reset();
+  EXPECT_TRUE(run_until([&] { return far_owner.down.size() == 1; }));
+}
+
+TEST_F(RoceNetTlsTest, many_small_messages_are_all_heard) {
+  auto near = connect(by_tls());
+  ASSERT_TRUE(near.ok()) << near.status().message();
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE((*near)->send_control((*near)->link(), as_bytes(std::to_string(i))).ok());
+  }
+  EXPECT_TRUE(run_until([&] { return far_owner.said.size() == 200; }));
+}
+
+TEST_F(RoceNetTlsTest, who_speaks_in_clear_is_not_let_in) {
+  const auto near = connect({.handshake_ns = 100'000'000});
+  EXPECT_EQ(near.code(), Code::timed_out);
+  EXPECT_NE(near.status().message().find("--tls-ca"), std::string::npos);
+  EXPECT_TRUE(far_owner.up.empty());
+}
+
+TEST_F(RoceNetTlsTest, a_listener_in_clear_is_not_believed) {
+  listen_with({});
+  const auto near = connect(by_tls());
+  EXPECT_EQ(near.code(), Code::permission_denied) << near.status().message();
+  EXPECT_TRUE(far_owner.up.empty());
+}
+
+TEST_F(RoceNetTlsTest, a_listener_of_another_name_is_not_believed) {
+  const auto near = connect(by_tls("store.example"));
+  EXPECT_EQ(near.code(), Code::permission_denied);
+  EXPECT_NE(near.status().message().find("not believed"), std::string::npos);
+  EXPECT_TRUE(far_owner.up.empty());
+}
+
+// A handshake that stands still is given up, as any; others go on meanwhile.
+TEST_F(RoceNetTlsTest, half_a_handshake_keeps_nobody_out) {
+  listen_with({.handshake_ns = 200'000'000, .tls = identity_});
+  auto half = connect_stream(far->wire().local());
+  ASSERT_TRUE(half.ok());
+  ASSERT_EQ(::send(half->descriptor(), "\x16\x03\x01", 3, MSG_NOSIGNAL), 3);
+  EXPECT_TRUE(connect(by_tls()).ok());
+  ConstBytes message;
+  EXPECT_TRUE(run_until([&] { return half->receive(message) == ControlStream::Got::closed; }));
 }
 
 }  // namespace
