@@ -238,6 +238,7 @@ Result<Strategy> find_strategy(const FileHandle& file, Media media) {
 }
 
 Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media) {
+  REMORA_TRY(file.fill_holes());
   Result<Mapping> mapping = map_file(file);
   if (!mapping.ok()) {
     return mapping.status();
