@@ -29,7 +29,8 @@
 // which may or may not have happened; the next call connects anew, and fails if nobody serves. The
 // blocking get does so by itself. A connected store that is left alone for seconds may be
 // disconnected, since it cannot follow what the server tells all clients: it connects anew before
-// it does what it is asked.
+// it does what it is asked. A pool file that is cut short while it is in use ends the program by a
+// signal, unless the program asks for a failure instead (signals.h).
 #pragma once
 
 #include <cstddef>

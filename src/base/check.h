@@ -1,5 +1,7 @@
 // REMORA_CHECK: an invariant that must hold, in every build. A broken one is a bug in Remora, never
 // a reaction to input: it prints where and what, and aborts. Expected failures are a Status.
+// Where memory was lost that the program reads (lost_memory.h), that is the reason: it says so, and
+// ends with status 3.
 #pragma once
 
 namespace remora {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lost_memory.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 
@@ -42,6 +43,10 @@ int main(int argc, char** argv) {
       "3 this machine or file cannot serve.");
   // A limit on file sizes (ulimit -f) is then an error like any other, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
+  // A pool that is cut short while it is used is one, too.
+  if (const remora::Status status = remora::catch_lost_memory(); !status.ok()) {
+    return fail(status);
+  }
   int exit_status = exit_kept;
   add_product_commands(app, exit_status);
   add_pool_command(app, exit_status);

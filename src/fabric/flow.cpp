@@ -1,5 +1,7 @@
 #include "fabric/flow.h"
 
+#include "base/lost_memory.h"
+
 namespace remora::fabric {
 
 bool FlowOperation::begin() {
@@ -62,6 +64,10 @@ bool FlowQueue::take() {
       continue;
     }
     operation->completion_ = completion;
+    if (any_memory_lost() && completion.status == WorkStatus::success && operation->lost())
+        [[unlikely]] {
+      operation->completion_.status = WorkStatus::remote_operation_error;
+    }
     operation->state_ = FlowOperation::State::completed;
     if (operation->waits_) {
       runtime_.soon(operation->waiter_);

@@ -8,6 +8,7 @@
 //
 // What cannot be posted (a full queue, a request that makes no sense, a queue pair that is not
 // connected) completes with local_qp_operation_error: such a flow had better count what it posts.
+// What was executed on memory that is gone (QueuePair::lost) completes with remote_operation_error.
 //
 // The state of an operation lives in the awaiting frame, and its address is the id of the request:
 // nothing is allocated. A frame is not destroyed while its request is in flight (but see
@@ -55,6 +56,8 @@ class [[nodiscard]] FlowOperation {
   std::uint64_t id() const { return reinterpret_cast<std::uintptr_t>(this); }
   // Posts the request, with id() as its id.
   virtual Status post() = 0;
+  // Whether what it did went to memory that is gone.
+  virtual bool lost() const { return false; }
 
  private:
   friend class FlowQueue;
@@ -78,6 +81,7 @@ class FlowBatch final : public FlowOperation {
 
  private:
   Status post() override;
+  bool lost() const override { return qp_.lost(); }
 
   QueuePair& qp_;
   std::span<SendWork> works_;
@@ -95,6 +99,7 @@ class FlowSend final : public FlowOperation {
 
  private:
   Status post() override;
+  bool lost() const override { return qp_.lost(); }
 
   QueuePair& qp_;
   SendWork work_;

@@ -123,6 +123,9 @@ class QueuePair {
   // side's memory any more. At once on most wires; a peer that works on the memory itself may stand
   // still in the middle of that. Space that the peer may have been writing is used anew only then.
   virtual bool quiet() const { return true; }
+  // Whether memory of the peer's that this side works on by itself is gone (base/lost_memory.h):
+  // what was read through this queue pair may be wrong, and what was written may be nowhere.
+  virtual bool lost() const { return false; }
 
   // In order; stops at the first that cannot be posted and says why: no_space when the queue is
   // full, invalid_argument for a request that no device could execute, closed in reset or init.

@@ -70,6 +70,9 @@ class LocalStore {
 
   // Success, or why nothing becomes persistent any more: changes are refused with it from then on.
   virtual Status failure() const { return Status(); }
+  // Whether a part of what it reads is gone (base/lost_memory.h): it has failed, and what was just
+  // found in it may be wrong.
+  virtual bool lost() const { return false; }
   // Only for a store that has failed: whether a power cut may take what is known of this key.
   virtual bool is_in_doubt(ConstBytes /*key*/) { return false; }
 

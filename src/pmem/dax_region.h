@@ -1,6 +1,7 @@
 // DaxRegion: memory whose lines the CPU itself makes persistent: a DAX mapping, memory inside the
 // persistence domain (eADR), or plain memory treated the same way (`dram`). A ticket is persistent
-// when drain returns; nothing here blocks, allocates or calls the kernel after creation.
+// when drain returns, or never will be, where memory was lost; nothing here blocks, allocates or
+// calls the kernel after creation.
 #pragma once
 
 #include <libpmem2.h>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/lost_memory.h"
 #include "pmem/region.h"
 
 namespace remora {
@@ -52,12 +54,20 @@ class DaxRegion final : public Region {
   void copy(std::byte* to, ConstBytes from, Site site = Site::current()) override;
   bool copies_lines() const override;
   void copy_line(std::byte* to, const std::byte* from, Site site = Site::current()) override;
-  bool persistent(Ticket) const override { return true; }
-  [[nodiscard]] Status wait(Ticket) override { return Status(); }
+  bool persistent(Ticket ticket) const override { return ticket.commit == 0; }
+  [[nodiscard]] Status wait(Ticket ticket) override {
+    return ticket.commit == 0 ? Status() : failure();
+  }
   void request(Ticket) override {}
+  Status failure() const override { return lost() ? lost_memory_failure() : Status(); }
+  bool lost() const override { return watched_.lost(); }
 
  private:
+  // One that never will be persistent, where memory was lost.
+  Ticket ticket() const { return Ticket{lost() ? 1U : 0U}; }
+
   Mapping mapping_;
+  WatchedMemory watched_;
   Strategy strategy_;
   pmem2_flush_fn flush_;
   pmem2_drain_fn drain_;

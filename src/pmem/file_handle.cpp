@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -66,9 +67,43 @@ Status sync_folder_of(const std::string& path) {
   return error == 0 || error == EINVAL ? Status() : os_failure("cannot sync " + folder, error);
 }
 
+bool is_full(int error) {
+  return error == ENOSPC || error == EDQUOT;
+}
+
+std::uint64_t allocated_bytes(const struct stat& facts) {
+  constexpr std::uint64_t unit_bytes = 512;  // whatever the file system's own blocks are
+  return static_cast<std::uint64_t>(facts.st_blocks) * unit_bytes;
+}
+
+// Whether each byte of the file has room on its medium, as far as that is known without a change.
+// File systems on disks count blocks of their own to the file's, so that a few holes may hide
+// behind those; there a hole is looked for too. (Of a new pool, SEEK_HOLE calls blocks holes that
+// are allocated and were not written yet: then the file system is asked to allocate what it has.)
+bool is_allocated(int descriptor, const struct stat& facts, bool in_memory) {
+  return allocated_bytes(facts) >= static_cast<std::uint64_t>(facts.st_size) &&
+         (in_memory || lseek(descriptor, 0, SEEK_HOLE) >= facts.st_size);
+}
+
+// What the disk has left is asked first: some file systems keep what a failed fallocate has got.
+bool has_room(int descriptor, std::uint64_t missing_bytes) {
+  struct statfs disk {};
+  return fstatfs(descriptor, &disk) != 0 || disk.f_blocks == 0 ||
+         static_cast<std::uint64_t>(disk.f_bfree) * static_cast<std::uint64_t>(disk.f_bsize) >=
+             missing_bytes;
+}
+
+Status refuse_holes(const std::string& path, std::uint64_t missing_bytes) {
+  return Status(Code::no_space, "cannot open " + path +
+                                    ": the file has holes (a copy that was restored without its "
+                                    "zeros?), and the disk has no room for what is missing, " +
+                                    std::to_string(missing_bytes) +
+                                    " bytes; make room, or restore the copy to a larger disk");
+}
+
 Status allocate_in_full(int descriptor, const std::string& path, std::uint64_t size_bytes) {
   const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(size_bytes));
-  if (error == ENOSPC || error == EDQUOT) {
+  if (is_full(error)) {
     return Status(Code::no_space, "cannot create " + path + ": the disk has no room for " +
                                       std::to_string(size_bytes) +
                                       " bytes; choose a smaller size or another disk");
@@ -197,6 +232,29 @@ Result<std::uint64_t> FileHandle::size_bytes() const {
     return os_failure("cannot look at " + path_, errno);
   }
   return static_cast<std::uint64_t>(facts.st_size);
+}
+
+Status FileHandle::fill_holes() const {
+  if (is_device()) {
+    return Status();
+  }
+  struct stat facts {};
+  if (fstat(descriptor_, &facts) != 0) {
+    return os_failure("cannot look at " + path_, errno);
+  }
+  if (is_allocated(descriptor_, facts, in_memory())) {
+    return Status();
+  }
+  const auto size_bytes = static_cast<std::uint64_t>(facts.st_size);
+  const std::uint64_t missing_bytes = size_bytes - std::min(size_bytes, allocated_bytes(facts));
+  if (!has_room(descriptor_, missing_bytes)) {
+    return refuse_holes(path_, missing_bytes);
+  }
+  const int error = posix_fallocate(descriptor_, 0, facts.st_size);
+  if (is_full(error)) {
+    return refuse_holes(path_, missing_bytes);
+  }
+  return error == 0 ? Status() : os_failure("cannot allocate what is missing of " + path_, error);
 }
 
 bool FileHandle::in_memory() const {

@@ -41,6 +41,11 @@ class FileHandle {
   const std::string& path() const { return path_; }
   bool writable() const { return writable_; }
   Result<std::uint64_t> size_bytes() const;
+  // Gives the file the blocks that it lacks: a copy that was restored has holes where there were
+  // zeros, and a store into one on a full disk is a SIGBUS. No byte changes. At once where nothing
+  // is missing. Refuses with no_space, and says how much is missing, where the disk has not got it.
+  // The handle must be writable.
+  [[nodiscard]] Status fill_holes() const;
   // Whether it is a device DAX: it can be mapped, shared, and neither read nor written.
   bool is_device() const { return device_bytes_ != 0; }
   // Whether the file lives in memory (tmpfs, ramfs).

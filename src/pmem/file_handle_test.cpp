@@ -125,6 +125,41 @@ TEST_F(FileHandleTest, create_beyond_the_limit_for_files_leaves_no_file) {
   EXPECT_TRUE(folder_.empty());
 }
 
+TEST(FileHandleSpace, holes_are_filled_and_no_byte_changes) {
+  for (const fs::path& place : {memory_place(), fs::temp_directory_path()}) {
+    const TestFolder folder(place);
+    const std::string path = folder.file("file");
+    std::ofstream(path) << "word";
+    fs::resize_file(path, 1 << 20);
+    const std::string before = content_of(path);
+    Result<FileHandle> file = FileHandle::open(path, true);
+    ASSERT_TRUE(file.ok()) << text_of(file.status());
+    struct stat facts {};
+    ASSERT_EQ(fstat(file->descriptor(), &facts), 0);
+    ASSERT_LT(facts.st_blocks * 512, 1 << 20);
+    EXPECT_TRUE(file->fill_holes().ok());
+    ASSERT_EQ(fstat(file->descriptor(), &facts), 0);
+    EXPECT_GE(facts.st_blocks * 512, 1 << 20);
+    EXPECT_EQ(facts.st_size, 1 << 20);
+    EXPECT_TRUE(content_of(path) == before);
+    EXPECT_TRUE(file->fill_holes().ok());
+  }
+}
+
+TEST(FileHandleSpace, holes_without_room_are_refused_with_what_is_missing) {
+  const TestFolder folder(memory_place());
+  constexpr std::uint64_t pebibyte = std::uint64_t{1} << 50;
+  std::ofstream(folder.file("file")) << "word";
+  fs::resize_file(folder.file("file"), pebibyte);
+  Result<FileHandle> file = FileHandle::open(folder.file("file"), true);
+  ASSERT_TRUE(file.ok()) << text_of(file.status());
+  const Status filled = file->fill_holes();
+  EXPECT_EQ(filled.code(), Code::no_space);
+  EXPECT_NE(text_of(filled).find(std::to_string(pebibyte - page_bytes) + " bytes; make room"),
+            std::string::npos)
+      << text_of(filled);
+}
+
 TEST_F(FileHandleTest, open_refuses_a_file_that_is_not_there) {
   for (const bool writable : {false, true}) {
     Result<FileHandle> file = FileHandle::open(path_, writable);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,18 +28,45 @@ FileRegion::FileRegion(Mapping mapping, int descriptor, Strategy strategy)
 
 FileRegion::FileRegion(Mapping mapping, int descriptor, Strategy strategy, FileCommit::Sync sync)
     : mapping_(std::move(mapping)),
+      watched_(std::in_place, mapping_->bytes),
       descriptor_(descriptor),
       strategy_(std::move(strategy)),
-      commit_(mapping_->bytes, std::move(sync)) {
+      commit_(mapping_->bytes, [this, pages = std::move(sync)](std::byte* from, std::size_t size) {
+        return this->sync(pages, from, size);
+      }) {
   ahead_.emplace(descriptor_, mapping_->bytes);
 }
 
 FileRegion::~FileRegion() {
   ahead_.reset();
-  if (!commit_.failure().ok()) {
+  const bool has_failed = !failure().ok();
+  watched_.reset();
+  if (has_failed) {
     mapping_.reset();  // pages that are mapped cannot be dropped
     posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
   }
+}
+
+// What was written to a part that is gone is gone with it, whatever msync says.
+int FileRegion::sync(const FileCommit::Sync& sync_pages, std::byte* from, std::size_t size) const {
+  if (const int error = sync_pages(from, size); error != 0) {
+    return error;
+  }
+  if (is_cut_short()) {
+    watched_->lose();
+  }
+  return lost() ? EIO : 0;
+}
+
+bool FileRegion::is_cut_short() const {
+  struct stat facts {};
+  return fstat(descriptor_, &facts) == 0 && S_ISREG(facts.st_mode) &&
+         static_cast<std::uint64_t>(facts.st_size) < mapping_->bytes.size();
+}
+
+Status FileRegion::wait(Ticket ticket) {
+  Status status = commit_.wait(ticket);
+  return status.ok() ? status : failure();
 }
 
 void FileRegion::copy(std::byte* to, ConstBytes from, Site site) {

@@ -3,13 +3,15 @@
 //
 // After a failed msync the kernel may hold pages that the disk never got and take them for clean.
 // The region then drops them when it is destroyed, so that whoever opens the file next reads the
-// disk and not that memory.
+// disk and not that memory. msync says nothing of a file that was cut short, and of pages that are
+// gone with its end: every commit looks for that too.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "base/lost_memory.h"
 #include "pmem/dax_region.h"
 #include "pmem/file_ahead.h"
 #include "pmem/file_commit.h"
@@ -34,9 +36,10 @@ class FileRegion final : public Region {
   // All of the file was synced when it was opened.
   [[nodiscard]] Status settle(ConstBytes) override { return Status(); }
   bool persistent(Ticket ticket) const override { return commit_.persistent(ticket); }
-  [[nodiscard]] Status wait(Ticket ticket) override { return commit_.wait(ticket); }
+  [[nodiscard]] Status wait(Ticket ticket) override;
   void request(Ticket ticket) override { commit_.request(ticket); }
-  Status failure() const override { return commit_.failure(); }
+  Status failure() const override { return lost() ? lost_memory_failure() : commit_.failure(); }
+  bool lost() const override { return watched_->lost(); }
   void prepare(ConstBytes range) override { ahead_->prepare(range); }
   bool on_commit(std::function<void()> ended) override {
     commit_.tell(std::move(ended));
@@ -46,7 +49,11 @@ class FileRegion final : public Region {
   std::uint64_t syncs() const { return commit_.syncs(); }
 
  private:
+  int sync(const FileCommit::Sync& sync_pages, std::byte* from, std::size_t size) const;
+  bool is_cut_short() const;
+
   std::optional<Mapping> mapping_;
+  std::optional<WatchedMemory> watched_;  // until it is unmapped
   const int descriptor_;
   Strategy strategy_;
   FileCommit commit_;

@@ -81,6 +81,21 @@ TEST_F(FileRegionTest, a_pool_cannot_be_made_on_a_disk_that_fails) {
   EXPECT_EQ(Pool::create(*region_, {}).code(), Code::io_error);
 }
 
+// msync has nothing to say of pages that went with the end of the file.
+TEST_F(FileRegionTest, nothing_becomes_persistent_in_a_file_that_was_cut_short) {
+  const Ticket before = region_->persist(region_->bytes().first(8));
+  ASSERT_TRUE(region_->wait(before).ok());
+  const Ticket ticket = region_->persist(region_->bytes().last(8));
+  std::filesystem::resize_file(folder_.file("file"), mapped_bytes - page_bytes);
+  const Status status = region_->wait(ticket);
+  EXPECT_EQ(status.code(), Code::io_error);
+  EXPECT_NE(text_of(status).find("a part of the pool's file is gone"), std::string::npos);
+  EXPECT_FALSE(region_->persistent(ticket));
+  EXPECT_TRUE(region_->persistent(before));
+  EXPECT_TRUE(region_->lost());
+  EXPECT_EQ(text_of(region_->failure()), text_of(status));
+}
+
 TEST_F(FileRegionTest, a_region_that_failed_goes_away_quietly) {
   error_ = EIO;
   const Ticket ticket = region_->persist(region_->bytes().first(8));

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "base/lost_memory.h"
 #include "pmem/dax_region.h"
 #include "pmem/file_region.h"
 
@@ -23,8 +25,12 @@ constexpr std::string_view cache_line_method = "cache line write-back (clwb) + f
 // A region whose stores stay in this process.
 class PrivateRegion final : public Region {
  public:
-  PrivateRegion(Bytes bytes, Strategy strategy) : bytes_(bytes), strategy_(std::move(strategy)) {}
-  ~PrivateRegion() override { munmap(bytes_.data(), bytes_.size()); }
+  PrivateRegion(Bytes bytes, Strategy strategy)
+      : bytes_(bytes), watched_(std::in_place, bytes), strategy_(std::move(strategy)) {}
+  ~PrivateRegion() override {
+    watched_.reset();
+    munmap(bytes_.data(), bytes_.size());
+  }
 
   Bytes bytes() override { return bytes_; }
   const Strategy& strategy() const override { return strategy_; }
@@ -32,11 +38,14 @@ class PrivateRegion final : public Region {
   [[nodiscard]] Ticket drain(Site) override { return Ticket{}; }
   void copy(std::byte* to, ConstBytes from, Site) override { copy_bytes(to, from); }
   bool persistent(Ticket) const override { return true; }
-  [[nodiscard]] Status wait(Ticket) override { return Status(); }
+  [[nodiscard]] Status wait(Ticket) override { return failure(); }
   void request(Ticket) override {}
+  Status failure() const override { return lost() ? lost_memory_failure() : Status(); }
+  bool lost() const override { return watched_->lost(); }
 
  private:
   Bytes bytes_;
+  std::optional<WatchedMemory> watched_;
   Strategy strategy_;
 };
 
@@ -238,6 +247,7 @@ Result<Strategy> find_strategy(const FileHandle& file, Media media) {
 }
 
 Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media) {
+  REMORA_TRY(file.fill_holes());
   Result<Mapping> mapping = map_file(file);
   if (!mapping.ok()) {
     return mapping.status();

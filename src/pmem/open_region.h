@@ -24,7 +24,8 @@ Result<Media> parse_media(std::string_view text);
 // thread should use a relative path meanwhile.
 
 // Maps the whole file, shared: what is flushed reaches it. The handle must outlive the region, and
-// must be writable. The reason for the choice is in strategy().
+// must be writable. Holes of the file are filled (FileHandle::fill_holes). The reason for the
+// choice is in strategy().
 Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media);
 
 // The strategy that open_region would choose for this file, which may be open for reading only. The

@@ -139,6 +139,7 @@ Result<PoolFile> PoolFile::open_with(const std::string& path, bool writable, con
     return region.status();
   }
   Result<std::unique_ptr<Pool>> pool = Pool::open(**region, path);
+  REMORA_TRY((*region)->failure());  // what was read may have been gone
   if (!pool.ok()) {
     return pool.status();
   }

@@ -107,6 +107,21 @@ TEST_P(PoolFileTest, data_survives_closing_and_opening) {
   expect_greeting();
 }
 
+TEST_P(PoolFileTest, opening_fills_the_holes_of_a_restored_copy) {
+  create_with_greeting();
+  const auto size_bytes = fs::file_size(path_);
+  std::string content = content_of(path_);
+  content.resize(content.find_last_not_of('\0') + 1);
+  put_content(path_, content);
+  fs::resize_file(path_, size_bytes);
+  struct stat facts {};
+  ASSERT_EQ(stat(path_.c_str(), &facts), 0);
+  ASSERT_LT(facts.st_blocks * 512, static_cast<std::int64_t>(size_bytes));
+  expect_greeting();
+  ASSERT_EQ(stat(path_.c_str(), &facts), 0);
+  EXPECT_GE(facts.st_blocks * 512, static_cast<std::int64_t>(size_bytes));
+}
+
 TEST_P(PoolFileTest, the_region_says_what_it_is) {
   Result<PoolFile> file = PoolFile::create(path_, smallest_bytes, Media::automatic);
   ASSERT_TRUE(file.ok());

@@ -111,6 +111,10 @@ class Region {
   // Success, or why the region has failed for good. Never blocks.
   virtual Status failure() const { return Status(); }
 
+  // Whether a part of it is gone (base/lost_memory.h): it has failed, and what was read of it may
+  // be wrong. Asked between reading and telling.
+  virtual bool lost() const { return false; }
+
   // Asks for a commit of the ticket without blocking; persistent() will tell.
   virtual void request(Ticket ticket) = 0;
 

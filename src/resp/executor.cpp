@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/lost_memory.h"
 #include "resp/command.h"
 
 namespace remora::resp {
@@ -130,7 +131,16 @@ Done Executor::execute(Session& session, Args args, Output& out, bool full) {
       return fail(call, failure_text(failure));
     }
   }
+  const std::size_t before = out.size();
   const Done done = command->run(call);
+  if (any_memory_lost() && (command->flags & (on_keys | on_strings)) != 0 && store_.lost())
+      [[unlikely]] {
+    out.truncate(before);  // it may tell of zeros
+    session.progress = 0;
+    session.move = {};
+    session.moved.clear();
+    return fail(call, failure_text(store_.failure()));
+  }
   if (done != Done::no_room && done != Done::uncommitted) {  // else it goes on where it is
     session.progress = 0;
     session.move = {};

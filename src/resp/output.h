@@ -25,7 +25,10 @@ class Output {
     borrowed_ = {};
   }
   // Takes back what was written since the size was this.
-  void truncate(std::size_t size) { size_ = begin_ + size; }
+  void truncate(std::size_t size) {
+    size_ = begin_ + size;
+    borrowed_ = {};
+  }
 
   // Puts the text aside: it is of no concern for what follows, which begins empty. Where it lies,
   // from the first text that was put aside.

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/lost_memory.h"
 #include "resp/server.h"
 
 namespace remora::resp {
@@ -232,6 +233,10 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       }
       if (!out_.borrowed().empty()) {
         send_borrowed(connection);
+        if (any_memory_lost() && store_.lost()) [[unlikely]] {
+          close(connection);  // in the middle of a value that is gone
+          break;
+        }
       }
       if (outcome == Done::waits) {
         done += parser.size();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/lost_memory.h"
 
 namespace remora::rpc {
 
@@ -15,6 +16,10 @@ using fabric::WorkCompletion;
 using fabric::WorkStatus;
 
 namespace {
+
+// The first call of every session, with every engine: it tells where things lie, and of no byte
+// that lies there. So who comes to a store that has lost memory can ask how it is.
+constexpr Kind hello = 1;
 
 constexpr std::uint32_t place_bits = 10;
 constexpr std::uint64_t place_mask = (1u << place_bits) - 1;
@@ -292,6 +297,11 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
             .code = static_cast<std::uint16_t>(reply.code),
             .size_bytes = reply.size_bytes});
   host_.charge(Work::post);
+  if (any_memory_lost() && head.kind != hello && host_.has_region() && host_.region().lost())
+      [[unlikely]] {
+    send_failure(client, buffer);  // whatever the reply was made of
+    return;
+  }
   const auto size = static_cast<std::uint32_t>(head_bytes + reply.size_bytes);
   const std::uint64_t due_ns = host_.settled_ns();
   const bool is_persistent = reply.ticket.commit == 0 || host_.region().persistent(reply.ticket);

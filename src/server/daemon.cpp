@@ -332,7 +332,8 @@ Status Daemon::settle(const StopSignals& signals) {
     }
     (void)runtime_.run_for(settle_look_ns);
   }
-  return {};
+  const Status failure = host_->failure();
+  return failure.ok() ? Status() : end_failed(failure);
 }
 
 }  // namespace remora::server

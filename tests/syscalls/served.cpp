@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -37,9 +38,10 @@ int free_port() {
 
 }  // namespace
 
-RedisClient::RedisClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+RedisClient::RedisClient(int port, int patience_ms)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const sockaddr_in address = loopback(port);
-  const timeval patience = {.tv_sec = patience_s, .tv_usec = 0};
+  const timeval patience = {.tv_sec = patience_ms / 1000, .tv_usec = patience_ms % 1000 * 1000};
   if (::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
       ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     ::close(socket_);
@@ -73,21 +75,30 @@ std::string RedisClient::ask(const std::string& line) {
   return reply.substr(0, reply.size() - 2);
 }
 
-Served::Served(const TestFolder& folder, const std::string& fail, std::vector<std::string> more)
+Served::Served(const TestFolder& folder, const std::string& fail, std::vector<std::string> more,
+               bool from_start)
     : begin_(folder.file("begin")),
+      told_(folder.file("told")),
       port_(free_port()),
       metrics_port_(free_port()),
       socket_(folder.file("a.sock")) {
   std::vector<std::string> words = {"/usr/bin/env"};
   if (!fail.empty()) {
     words.insert(words.end(), {"LD_PRELOAD=" REMORA_SYSCALL_SHIM, "REMORA_FAIL=" + fail,
-                               "REMORA_FAIL_FROM=" + begin_});
+                               "REMORA_FAIL_TOLD=" + told_});
+    if (!from_start) {
+      words.push_back("REMORA_FAIL_FROM=" + begin_);
+    }
   }
   words.insert(words.end(), {REMORA_COMMAND, "serve", "--pool", folder.file("a.pool"), "--size",
                              "4M", "--resp", "127.0.0.1:" + std::to_string(port_), "--metrics",
                              "127.0.0.1:" + std::to_string(metrics_port_)});
   words.insert(words.end(), more.begin(), more.end());
   process_ = std::make_unique<RunningProcess>(words);
+}
+
+bool Served::has_failed_a_call() const {
+  return std::filesystem::exists(told_);
 }
 
 void Served::begin_to_fail() {

@@ -16,7 +16,7 @@ namespace remora::syscalls {
 class RedisClient {
  public:
   // Not connected where nobody listens.
-  explicit RedisClient(int port);
+  explicit RedisClient(int port, int patience_ms = 60'000);
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
   ~RedisClient();
@@ -31,9 +31,13 @@ class RedisClient {
 
 class Served {
  public:
-  // `fail` as the shim reads it; empty: nothing fails. Calls count from begin_to_fail on.
-  Served(const TestFolder& folder, const std::string& fail, std::vector<std::string> more = {});
+  // `fail` as the shim reads it; empty: nothing fails. Calls count from begin_to_fail on, or from
+  // the beginning.
+  Served(const TestFolder& folder, const std::string& fail, std::vector<std::string> more = {},
+         bool from_start = false);
 
+  // Whether a call has failed.
+  bool has_failed_a_call() const;
   // Calls count from here on, where the shim was told to fail some.
   void begin_to_fail();
   // Whether it lets clients in; false when it has ended instead.
@@ -52,6 +56,7 @@ class Served {
 
  private:
   std::string begin_;
+  std::string told_;
   int port_ = 0;
   int metrics_port_ = 0;
   std::string socket_;

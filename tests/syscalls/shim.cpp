@@ -1,13 +1,18 @@
 // Preloaded into the server by syscalls_test, and used by nothing else: the n-th call of one kind
 // fails. REMORA_FAIL says which: "msync:3" fails the third call alone, "msync:3+" that and every
 // later one. A kind is several functions that do the same. Where REMORA_FAIL_FROM names a file,
-// calls count from the moment when there is such a file.
+// calls count from the moment when there is such a file. Where REMORA_FAIL_TOLD names one, it is
+// made when the first call fails.
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -51,6 +56,20 @@ bool has_begun() {
   return begun;
 }
 
+void tell() {
+  static const char* const file = std::getenv("REMORA_FAIL_TOLD");
+  static std::atomic<bool> told = file == nullptr;
+  if (!told.exchange(true)) {
+    (void)syscall(SYS_close, syscall(SYS_open, file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  }
+}
+
+// A signal interrupts many waits, and not all of them: else nobody is ever told of anything.
+bool is_among_later(const char* kind, long call) {
+  const long after = call - plan().first;
+  return plan().and_later && after > 0 && (after % 2 == 0 || std::strcmp(kind, "epoll_wait") != 0);
+}
+
 // Whether this call is to fail, and errno if so.
 bool fails(const char* kind, int error) {
   if (plan().first == 0 || std::strcmp(plan().kind, kind) != 0) {
@@ -62,9 +81,11 @@ bool fails(const char* kind, int error) {
     return false;
   }
   const long call = ++calls;
-  if (call != plan().first && !(plan().and_later && call > plan().first)) {
+  if (call != plan().first && !is_among_later(kind, call)) {
+    errno = before;
     return false;
   }
+  tell();
   errno = error;
   return true;
 }
@@ -88,6 +109,7 @@ Function* real(Name) {
 
 SHIM(int, -1, "msync", EIO, msync, (void* at, size_t size, int flags), (at, size, flags))
 SHIM(int, -1, "fdatasync", EIO, fdatasync, (int file), (file))
+SHIM(int, -1, "fdatasync", EIO, fsync, (int file), (file))
 SHIM(int, ENOSPC, "fallocate", ENOSPC, posix_fallocate, (int file, off_t from, off_t size),
      (file, from, size))
 SHIM(int, ENOSPC, "fallocate", ENOSPC, posix_fallocate64, (int file, off64_t from, off64_t size),
@@ -98,10 +120,14 @@ SHIM(void*, MAP_FAILED, "mmap", ENOMEM, mmap,
 SHIM(void*, MAP_FAILED, "mmap", ENOMEM, mmap64,
      (void* at, size_t size, int protection, int flags, int file, off64_t from),
      (at, size, protection, flags, file, from))
+SHIM(int, -1, "ftruncate", EIO, ftruncate, (int file, off_t size), (file, size))
+SHIM(int, -1, "ftruncate", EIO, ftruncate64, (int file, off64_t size), (file, size))
 SHIM(int, -1, "memfd_create", EMFILE, memfd_create, (const char* name, unsigned flags),
      (name, flags))
 SHIM(int, -1, "socket", EMFILE, socket, (int domain, int type, int protocol),
      (domain, type, protocol))
+SHIM(int, -1, "socket", EMFILE, socketpair, (int domain, int type, int protocol, int* pair),
+     (domain, type, protocol, pair))
 SHIM(int, -1, "accept", EMFILE, accept4,
      (int listener, sockaddr* address, socklen_t* size, int flags),
      (listener, address, size, flags))
@@ -123,6 +149,7 @@ SHIM(int, -1, "epoll_wait", EINTR, epoll_pwait2,
      (set, events, most, timeout, mask))
 SHIM(int, -1, "epoll_ctl", ENOMEM, epoll_ctl,
      (int set, int operation, int file, epoll_event* event), (set, operation, file, event))
+SHIM(int, -1, "epoll_create", EMFILE, epoll_create1, (int flags), (flags))
 SHIM(int, -1, "eventfd", EMFILE, eventfd, (unsigned count, int flags), (count, flags))
 SHIM(ssize_t, -1, "read", EIO, read, (int file, void* to, size_t size), (file, to, size))
 SHIM(ssize_t, -1, "read", EIO, pread, (int file, void* to, size_t size, off_t from),
@@ -135,4 +162,9 @@ SHIM(ssize_t, -1, "write", EIO, pwrite, (int file, const void* from, size_t size
      (file, from, size, to))
 SHIM(ssize_t, -1, "write", EIO, pwrite64, (int file, const void* from, size_t size, off64_t to),
      (file, from, size, to))
+SHIM(int, -1, "signalfd", EMFILE, signalfd, (int file, const sigset_t* mask, int flags),
+     (file, mask, flags))
 SHIM(pid_t, -1, "fork", EAGAIN, fork, (), ())
+SHIM(int, EAGAIN, "thread", EAGAIN, pthread_create,
+     (pthread_t * thread, const pthread_attr_t* attributes, void* (*work)(void*), void* argument),
+     (thread, attributes, work, argument))

@@ -82,6 +82,8 @@ class Lane {
   }
   // This request goes by the wire.
   virtual void passed(const SendWork& work) = 0;
+  // Whether memory of the target's is gone: see QueuePair::lost.
+  virtual bool lost() const { return false; }
 
   // What its owner may execute itself, while it may ask the lane.
   const Windows& windows() const { return windows_; }

@@ -106,7 +106,8 @@ class Wire {
   // A packet to that peer is going to be made; wires that can get ready for it may do so meanwhile.
   virtual void prepare(LinkId link) { (void)link; }
   // Room for one packet of exactly `size_bytes` to that peer, to be filled in place; empty when the
-  // link has no credit at the moment, or is down. At most one reservation is open at a time.
+  // link has no credit at the moment, or is down. At most one reservation is open at a time: one
+  // that was not committed is given up by the next.
   virtual Bytes reserve(LinkId link, std::size_t size_bytes) = 0;
   // The same for a packet with this payload, which needs no padding: room for its headers alone.
   // The wire copies the payload no later than the commit.

@@ -162,7 +162,7 @@ void EfactoryLocal::fail() {
 
 // What is not durable now never will be.
 bool EfactoryLocal::is_in_doubt(ConstBytes key) {
-  return !background_.region().persistent(catalogue_.get(key).ticket);
+  return lost() || !background_.region().persistent(catalogue_.get(key).ticket);
 }
 
 void EfactoryLocal::wait_for_commit(const Change& change) {
@@ -188,7 +188,10 @@ void EfactoryLocal::mark_durable(const Change& change) {
 }
 
 void EfactoryLocal::commit_at_once() {
-  (void)catalogue_.host().drain();
+  if (!background_.region().persistent(catalogue_.host().drain())) [[unlikely]] {
+    fail();
+    return;
+  }
   persistent_ = last_;
   if (!pending_.empty()) {
     around_.persisted_after(background_.now_ns() - std::exchange(since_ns_, 0));

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/lost_memory.h"
 #include "host/commit_watch.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/local_store.h"
@@ -50,7 +51,8 @@ class EfactoryLocal final : public LocalStore {
   Task<Status> persistent(Mark mark) override;
   bool settled(Mark mark) override;
   std::optional<Status> persistent_at_once() override;
-  Status failure() const override { return has_failed_ ? failed() : Status(); }
+  Status failure() const override { return has_failed_ || lost() ? failed() : Status(); }
+  bool lost() const override { return any_memory_lost() && background_.region().lost(); }
   bool is_in_doubt(ConstBytes key) override;
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   std::uint64_t keys() const override { return catalogue_.keys(); }

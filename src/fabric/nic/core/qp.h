@@ -37,6 +37,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   void fail() override;
   void reset() override;
   bool quiet() const override;
+  bool lost() const override { return lane_ && lane_->lost(); }
   Status post_receive(std::span<const ReceiveWork> works) override;
 
   // The device's side.

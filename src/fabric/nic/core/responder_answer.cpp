@@ -2,6 +2,7 @@
 // FLUSH.
 #include <algorithm>
 
+#include "base/lost_memory.h"
 #include "fabric/nic/core/responder.h"
 #include "fabric/nic/core/rnr_timer.h"
 
@@ -319,6 +320,10 @@ Responder::Answer Responder::answer_read(Resource& resource) {
     }
     if (size != 0 && !is_lent) {
       engine_.dma.read(connection_.number, payload, from);
+      if (any_memory_lost() && is_memory_lost(from)) [[unlikely]] {
+        refuse(syndrome_nak_operation);
+        return Answer::refused;
+      }
     }
     if (size != 0) {
       engine_.wire.charge(Wire::Cost::memory_read, size);
@@ -372,6 +377,10 @@ Responder::Answer Responder::execute_resource(Resource& resource) {
     resource.value_before = dma.fetch_add(qp, word, resource.operand);
   }
   engine_.wire.charge(Wire::Cost::memory_write, word_bytes);
+  if (any_memory_lost() && is_memory_lost(word)) [[unlikely]] {
+    refuse(syndrome_nak_operation);
+    return Answer::refused;
+  }
   return Answer::sent;
 }
 
@@ -409,7 +418,8 @@ Responder::Answer Responder::await_flush(Resource& resource) {
     waiting_ = false;
     return Answer::sent;
   }
-  if (memory != nullptr && engine_.now_ns() < resource.give_up_ns) {
+  const bool has_failed = memory != nullptr && !memory->persistence->failure().ok();
+  if (memory != nullptr && !has_failed && engine_.now_ns() < resource.give_up_ns) {
     tell_that_it_waits(resource);
     return Answer::later;
   }

@@ -1,5 +1,6 @@
 // The responder's straight way: a READ whose answer is one packet, on a wire that loses nothing.
 // The same as the other way does, in fewer steps.
+#include "base/lost_memory.h"
 #include "fabric/nic/core/responder.h"
 
 namespace remora::fabric::nic {
@@ -39,6 +40,9 @@ bool Responder::take_straight_read(const Packet& packet) {
       return false;
     }
     engine_.dma.read(connection_.number, room.subspan(headers), from);
+    if (any_memory_lost() && is_memory_lost(from)) [[unlikely]] {
+      return false;  // which the other way refuses; it reserves anew
+    }
   }
   engine_.wire.charge(Wire::Cost::memory_read, packet.length);
   resources_[remembered_ % resources_.size()] = {.opcode = packet.opcode,

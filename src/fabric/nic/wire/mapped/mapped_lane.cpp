@@ -115,6 +115,12 @@ void MappedLane::passed(const SendWork& work) {
   }
 }
 
+bool MappedLane::lost() const {
+  return std::ranges::any_of(known_, [](const Known& known) {
+    return known.mapping && known.mapping->pages && known.mapping->pages->lost();
+  });
+}
+
 bool MappedLane::execute(const SendWork& work, const SendWork* behind) {
   const bool is_simple = work.pieces.size() == 1 && !work.inline_data;
   if (is_simple && work.opcode == Opcode::read) {

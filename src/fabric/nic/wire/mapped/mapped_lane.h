@@ -38,6 +38,7 @@ class MappedLane final : public Lane {
   Ran run(std::span<const SendWork> works) override;
   bool run_one(const SendWork& work) override;
   void passed(const SendWork& work) override;
+  bool lost() const override;
 
  private:
   friend class MappedInitiator;

@@ -68,8 +68,16 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
   return pages;
 }
 
+// A write behind the end would make a file longer again that was cut short, and nobody would see
+// that it was.
+bool MappedPages::is_cut_short() const {
+  struct stat facts = {};
+  return ::fstat(file_.number(), &facts) != 0 ||
+         static_cast<std::uint64_t>(facts.st_size) < begin_ + bytes_.size();
+}
+
 bool MappedPages::write(std::uint64_t offset, ConstBytes from) const {
-  return file_.open() &&
+  return file_.open() && !is_cut_short() &&
          ::pwrite(file_.number(), from.data(), from.size(), static_cast<off_t>(begin_ + offset)) ==
              static_cast<ssize_t>(from.size());
 }
@@ -84,6 +92,7 @@ Region* MappedPages::medium() {
 
 MappedPages::~MappedPages() {
   medium_.reset();
+  watched_.reset();
   ::munmap(bytes_.data(), bytes_.size());
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/lost_memory.h"
 #include "fabric/nic/wire/ring/descriptor.h"
 #include "pmem/region.h"
 
@@ -27,6 +29,8 @@ class MappedPages {
 
   Bytes bytes() const { return bytes_; }
   bool writable() const { return writable_; }
+  // Whether a part of the file is gone.
+  bool lost() const { return watched_->lost(); }
   // Writes by the file, and not through the mapping: false where there is no such way, or where it
   // failed, and any of the bytes may be as they were. A page that is stored to through the mapping
   // has to be taken from this process, processor by processor, whenever the target commits it: that
@@ -38,9 +42,16 @@ class MappedPages {
 
  private:
   MappedPages(Bytes bytes, bool writable, Descriptor file, std::uint64_t begin)
-      : bytes_(bytes), writable_(writable), file_(std::move(file)), begin_(begin) {}
+      : bytes_(bytes),
+        watched_(std::in_place, bytes),
+        writable_(writable),
+        file_(std::move(file)),
+        begin_(begin) {}
+
+  bool is_cut_short() const;
 
   const Bytes bytes_;
+  std::optional<WatchedMemory> watched_;  // until they are unmapped
   const bool writable_;
   const Descriptor file_;  // to write by, if that is of use
   const std::uint64_t begin_;

@@ -54,6 +54,17 @@ TEST(MappedPages, TheyAreMappedAnewOnceNobodyHasThem) {
   EXPECT_EQ(pages->bytes()[5], std::byte{7});
 }
 
+TEST(MappedPages, AFileThatWasCutShortIsNotMadeLongerByAWrite) {
+  const Descriptor file = make_file();
+  const auto pages = MappedPages::of(file, 0, file_bytes, true, true);
+  ASSERT_NE(pages, nullptr);
+  const std::vector<std::byte> value(page_bytes, std::byte{5});
+  EXPECT_TRUE(pages->write(file_bytes - page_bytes, value));
+  ASSERT_EQ(::ftruncate(file.number(), page_bytes), 0);
+  EXPECT_FALSE(pages->write(file_bytes - page_bytes, value));
+  EXPECT_EQ(::lseek(file.number(), 0, SEEK_END), static_cast<off_t>(page_bytes));
+}
+
 TEST(MappedPages, WhatTheTargetCommitsCanBeWrittenByTheFile) {
   const Descriptor file = make_file();
   const auto pages = MappedPages::of(file, page_bytes, 2 * page_bytes, true, true);

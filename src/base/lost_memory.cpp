@@ -1,0 +1,162 @@
+#include "base/lost_memory.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+
+namespace remora {
+namespace {
+
+// A range is there while `end` is not 0, which is stored last and cleared first: the handler finds
+// it without a lock.
+struct Slot {
+  std::atomic<std::uintptr_t> begin = 0;
+  std::atomic<std::uintptr_t> end = 0;
+  std::atomic<bool> is_taken = false;
+  std::atomic<bool> is_lost = false;
+};
+
+constinit std::array<Slot, 256> slots = {};
+constinit std::mutex table_mutex;
+struct sigaction before = {};
+
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
+
+bool holds(const Slot& slot, std::uintptr_t at) {
+  const std::uintptr_t end = slot.end.load(std::memory_order_acquire);
+  return at < end && at >= slot.begin.load(std::memory_order_relaxed);
+}
+
+void lose(Slot& slot) {
+  slot.is_lost.store(true, std::memory_order_release);
+  lost_memory::losses.fetch_add(1, std::memory_order_acq_rel);
+}
+
+// Zeros in place of what is gone, from the page of the fault on. Mappings of devices are cut at
+// larger pages only.
+bool put_zeros(std::uintptr_t at, const Slot& slot) {
+  const std::uintptr_t begin = slot.begin.load(std::memory_order_relaxed);
+  const std::uintptr_t end = slot.end.load(std::memory_order_relaxed);
+  for (const std::uintptr_t unit :
+       {std::uintptr_t{page_bytes}, std::uintptr_t{2} << 20, std::uintptr_t{1} << 30}) {
+    const std::uintptr_t from = std::max(at & ~(unit - 1), begin);
+    if (mmap(reinterpret_cast<void*>(from), end - from, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whoever was asked before, or the end of the process. A fault comes again when the handler
+// returns; a signal that somebody sent does not.
+void hand_on(int signal, siginfo_t* info, void* context) {
+  if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(signal, info, context);
+    return;
+  }
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(signal);
+    return;
+  }
+  const bool is_fault = info->si_code > 0;
+  if (!is_fault && before.sa_handler == SIG_IGN) {
+    return;
+  }
+  struct sigaction end = {};
+  end.sa_handler = SIG_DFL;
+  (void)sigaction(signal, &end, nullptr);
+  if (!is_fault) {
+    (void)raise(signal);
+  }
+}
+
+// Calls what may be called in a signal handler, and mmap, which on Linux is no more than a system
+// call. It says that the range is lost before it gives it zeros: who sees them can know.
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  bool is_watched = false;
+  bool has_zeros = true;
+  for (Slot& slot : slots) {
+    if (info->si_code > 0 && holds(slot, at)) {  // one of several of the same memory
+      is_watched = true;
+      lose(slot);
+      has_zeros = put_zeros(at, slot) && has_zeros;
+    }
+  }
+  if (!is_watched || !has_zeros) {
+    hand_on(signal, info, context);
+  }
+  errno = error;
+}
+
+}  // namespace
+
+Status catch_lost_memory() {
+  static const int error = [] {
+    struct sigaction action = {};
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    return sigaction(SIGBUS, nullptr, &before) == 0 && sigaction(SIGBUS, &action, nullptr) == 0
+               ? 0
+               : errno;
+  }();
+  return error == 0 ? Status() : os_failure("cannot handle SIGBUS", error);
+}
+
+bool is_memory_lost(const void* at) {
+  return std::ranges::any_of(slots, [at](const Slot& slot) {
+    return holds(slot, reinterpret_cast<std::uintptr_t>(at)) &&
+           slot.is_lost.load(std::memory_order_acquire);
+  });
+}
+
+Status lost_memory_failure() {
+  return Status(
+      Code::io_error,
+      "a part of the pool's file is gone while it is in use: it was cut short, or what it "
+      "lies on has failed; the pool is closed for good: stop the program, see to the file "
+      "and its disk, and open the pool again, or restore a copy");
+}
+
+WatchedMemory::WatchedMemory(ConstBytes range) {
+  const std::lock_guard lock(table_mutex);
+  for (std::uint32_t i = 0; i < slots.size() && slot_ == none; ++i) {
+    Slot& slot = slots[i];
+    if (!slot.is_taken.load(std::memory_order_relaxed)) {
+      slot_ = i;
+      const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
+      slot.is_taken = true;
+      slot.is_lost = false;
+      slot.begin.store(begin, std::memory_order_relaxed);
+      slot.end.store(begin + round_up(range.size(), page_bytes), std::memory_order_release);
+    }
+  }
+}
+
+WatchedMemory::~WatchedMemory() {
+  if (slot_ != none) {
+    const std::lock_guard lock(table_mutex);
+    slots[slot_].end = 0;
+    slots[slot_].is_taken = false;
+  }
+}
+
+void WatchedMemory::lose() const {
+  if (slot_ != none && !slots[slot_].is_lost) {
+    remora::lose(slots[slot_]);
+  }
+}
+
+bool WatchedMemory::was_lost() const {
+  return slot_ != none && slots[slot_].is_lost.load(std::memory_order_acquire);
+}
+
+}  // namespace remora
