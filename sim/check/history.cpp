@@ -144,6 +144,22 @@ void History::persisted(OperationIndex index, std::uint64_t time_ns) {
   operation.persisted = next(time_ns);
 }
 
+std::size_t History::invoke_scan(ClientId client, std::uint64_t time_ns) {
+  scans_.push_back({.client = client, .keys = {}, .invoked = next(time_ns), .invoke_ns = time_ns});
+  return scans_.size() - 1;
+}
+
+void History::respond_scan(std::size_t index, std::vector<std::string> keys,
+                           std::uint64_t time_ns) {
+  REMORA_CHECK(index < scans_.size(), "no such scan");
+  Scan& scan = scans_[index];
+  REMORA_CHECK(epoch_at(scan.invoked) == cuts_.size() && scan.responded == never,
+               "answered already, or its client died in a cut");
+  scan.keys = std::move(keys);
+  scan.responded = next(time_ns);
+  scan.response_ns = time_ns;
+}
+
 void History::cut(CutScope scope, std::uint64_t time_ns) {
   const Position at = next(time_ns);
   cuts_.push_back({scope, at, time_ns});

@@ -66,6 +66,16 @@ struct Operation {
   bool may_have_happened() const { return outcome != Outcome::refused; }
 };
 
+// All keys, as one client listed them.
+struct Scan {
+  ClientId client = 0;
+  std::vector<std::string> keys;
+  Position invoked = 0;
+  Position responded = never;  // none, and its keys say nothing
+  std::uint64_t invoke_ns = 0;
+  std::uint64_t response_ns = 0;
+};
+
 enum class CutScope : std::uint8_t {
   server_only,  // clients live on: what they have pending may still take effect, or be repeated
   whole_world,  // clients die too: what they have pending took effect before the cut, or never
@@ -96,11 +106,16 @@ class History {
   // A write that was acknowledged as visible is now acknowledged as persistent too.
   void persisted(OperationIndex operation, std::uint64_t time_ns);
 
+  // A scan from the first key to the last, and what it listed.
+  std::size_t invoke_scan(ClientId client, std::uint64_t time_ns);
+  void respond_scan(std::size_t scan, std::vector<std::string> keys, std::uint64_t time_ns);
+
   void cut(CutScope scope, std::uint64_t time_ns);
 
   const std::vector<Operation>& operations() const { return operations_; }
   const Operation& operator[](OperationIndex index) const { return operations_[index]; }
   const std::vector<Cut>& cuts() const { return cuts_; }
+  const std::vector<Scan>& scans() const { return scans_; }
 
   // How many cuts came before this place.
   std::uint32_t epoch_at(Position position) const;
@@ -119,6 +134,7 @@ class History {
 
   std::vector<Operation> operations_;
   std::vector<Cut> cuts_;
+  std::vector<Scan> scans_;
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> ids_;  // sorted, for each key
   Position position_ = 0;
   std::uint64_t time_ns_ = 0;

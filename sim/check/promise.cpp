@@ -8,6 +8,7 @@
 #include "sim/check/monotonic_reads.h"
 #include "sim/check/never_lost.h"
 #include "sim/check/never_torn.h"
+#include "sim/check/scans.h"
 
 namespace remora {
 namespace {
@@ -48,6 +49,7 @@ Verdict check_as_recorded(const History& history, const Promise& promise,
     verdict.add(promise.acknowledged == Acknowledged::persistent
                     ? durably_linearizable(history, budget_states)
                     : buffered_durable(history, budget_states));
+    verdict.add(scans(history));
   }
   if (promise.returned != Returned::any_version) {
     verdict.add(monotonic_reads(

@@ -2,7 +2,10 @@
 // unless said otherwise; values have 64 bytes.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/check/history.h"
 
@@ -71,6 +74,14 @@ class Story {
     const OperationIndex operation = start_get(client);
     returns_nothing(operation);
     return operation;
+  }
+
+  std::size_t start_scan(ClientId client) { return history_.invoke_scan(client, now_ns_++); }
+  void lists(std::size_t scan, std::vector<std::string> keys) {
+    history_.respond_scan(scan, std::move(keys), now_ns_++);
+  }
+  void scan(ClientId client, std::vector<std::string> keys) {
+    lists(start_scan(client), std::move(keys));
   }
 
   void cut() { history_.cut(CutScope::whole_world, now_ns_++); }

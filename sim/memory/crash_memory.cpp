@@ -36,8 +36,27 @@ void CrashMemory::restart(ConstBytes image) {
       actor.used = actor.removed = false;
     }
   }
+  killed_ = false;
   events_ = 0;
   near_ = 0;
+}
+
+void CrashMemory::kill() {
+  inbound_.drop_all(random_);
+  if (on_pages()) {
+    restart(visible());
+    return;
+  }
+  for (Actor& actor : actors_) {
+    for (const LineSnapshot& snapshot : actor.on_the_way) {
+      images_.make_durable(snapshot);
+    }
+    actor.on_the_way.clear();
+    if (actor.removed) {
+      actor.used = actor.removed = false;
+    }
+  }
+  killed_ = true;
 }
 
 void CrashMemory::restart(ConstBytes image, Platform platform, Random random) {

@@ -41,6 +41,15 @@
 // DRAM is lost in all three. Only what lives in a CrashMemory is persistent memory; receive buffers
 // survive where the setting puts them in one.
 //
+// KILLS
+//
+// A process that is killed takes its DRAM with it, and no more: what is visible stays visible, and
+// what is dirty stays dirty, for a cut that may come when another process has opened the memory.
+// Two things are done by the time that this happens. The processor has left the killed process,
+// with instructions that are fences: what it had flushed is durable, drained or not. And its queue
+// pairs are quiet, as after drop_qp. Page media are synced as a whole by whoever opens them, so
+// that nothing is left to lose there.
+//
 // This is stricter than x86 in one point: CPU stores to one line reach the medium together or in
 // store order there, and in any order here. Images that need it are labelled (Images::splits_line).
 //
@@ -97,6 +106,11 @@ class CrashMemory {
   // stay. Copies the image twice and allocates nothing, unless the platform changes.
   void restart(ConstBytes image);
   void restart(ConstBytes image, Platform platform, Random random);
+
+  // Every process that uses this memory is killed. Between two events of the world.
+  void kill();
+  // Since the last power-on: so that whoever opens this finds what is not persistent.
+  bool was_killed() const { return killed_; }
 
   const Platform& platform() const { return platform_; }
   const Strategy& strategy() const { return strategy_; }
@@ -189,6 +203,7 @@ class CrashMemory {
   SiteTable* sites_;
   std::vector<Actor> actors_;
   std::function<void(const CrashEvent&)> on_event_;
+  bool killed_ = false;
   std::uint64_t events_ = 0;
   std::uint64_t early_one_in_ = 8;
   LineIndex near_ = 0;  // where something happened last

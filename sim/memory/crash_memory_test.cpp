@@ -198,5 +198,45 @@ TEST(CrashMemory, taking_images_does_not_disturb_the_run) {
   EXPECT_EQ(final_image(true), final_image(false));
 }
 
+// --- Kills
+
+TEST(CrashMemoryKill, leaves_what_is_seen_and_what_a_cut_may_take_of_it) {
+  TestWorld world;
+  world.put(0, 1);
+  world.put(8, 2);
+  world.cpu.flush(world.range(8));
+  world.memory.kill();
+  EXPECT_TRUE(world.memory.was_killed());
+  EXPECT_EQ(world.seen(0), 1u);
+  EXPECT_EQ(world.after_cut(0), (Values{0, 1}));
+  EXPECT_EQ(world.after_cut(8), (Values{2}));  // flushed: the processor has left the process
+  EXPECT_TRUE(world.other_cpu.settle(world.range(0)).ok());
+  EXPECT_EQ(world.after_cut(0), (Values{1}));
+}
+
+TEST(CrashMemoryKill, places_what_was_acknowledged) {
+  TestWorld world;
+  const std::uint64_t write = world.post(1, 0, {7});
+  world.memory.acknowledge(1, write);
+  world.memory.kill();
+  EXPECT_EQ(world.seen(0), 7u);
+  EXPECT_EQ(world.memory.waiting(1), 0u);
+}
+
+TEST(CrashMemoryKill, loses_nothing_on_pages_which_are_synced_when_they_are_opened) {
+  TestWorld world({.granularity = Granularity::page});
+  world.put(0, 1);
+  world.memory.kill();
+  EXPECT_EQ(world.seen(0), 1u);
+  EXPECT_EQ(world.after_cut(0), (Values{1}));
+}
+
+TEST(CrashMemoryKill, is_over_with_the_next_power_on) {
+  TestWorld world;
+  world.memory.kill();
+  world.memory.restart(world.memory.durable());
+  EXPECT_FALSE(world.memory.was_killed());
+}
+
 }  // namespace
 }  // namespace remora

@@ -28,8 +28,10 @@ class CrashRegion final : public Region {
     memory_.copy(actor_, to, from, site);
   }
 
-  // Whoever opens what is here comes after a cut, which leaves nothing in caches.
-  [[nodiscard]] Status settle(ConstBytes) override { return Status(); }
+  // After a cut nothing is in caches.
+  [[nodiscard]] Status settle(ConstBytes range) override {
+    return memory_.was_killed() ? Region::settle(range) : Status();
+  }
 
   bool persistent(Ticket ticket) const override { return memory_.persistent(ticket); }
   // Commits in this call, if need be: time stands still in the crash memory.

@@ -213,6 +213,12 @@ void Inbound::drop(QpNumber qp, Random& random) {
   std::swap(*queue, queues_[--used_]);
 }
 
+void Inbound::drop_all(Random& random) {
+  while (used_ != 0) {
+    drop(queues_[0].qp, random);
+  }
+}
+
 void Inbound::read(QpNumber qp, std::uint64_t offset, Bytes out, Random& random) {
   REMORA_CHECK(within(offset, out.size(), images_.size_bytes()), "a READ outside the memory");
   std::memcpy(out.data(), images_.visible().data() + offset, out.size());

@@ -49,6 +49,7 @@ class Inbound {
   // Places what was acknowledged and by chance some more, in order; forgets the rest and the queue
   // pair.
   void drop(QpNumber qp, Random& random);
+  void drop_all(Random& random);
 
   // Copies the visible bytes, mixed by chance with words of other queue pairs' writes that are
   // being placed at this moment.

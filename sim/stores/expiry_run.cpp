@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "kv/move_key.h"
 
@@ -22,19 +21,6 @@ constexpr std::uint64_t until_deleted_ms = 250;
 constexpr std::uint64_t shortest_dated_bytes = 24;
 constexpr std::uint64_t longest_dated_bytes = 4'000;
 constexpr std::uint64_t longest_run_events = 400'000;
-
-// A value says which version it is.
-std::string dated_value(std::uint64_t version, std::size_t size_bytes) {
-  std::string value = std::to_string(version) + ' ';
-  value.resize(std::max(size_bytes, value.size()), static_cast<char>('a' + version % 26));
-  return value;
-}
-
-std::uint64_t dated_version(std::string_view value) {
-  std::uint64_t version = 0;
-  (void)std::from_chars(value.data(), value.data() + value.size(), version);
-  return value == dated_value(version, value.size()) ? version : UINT64_MAX;
-}
 
 StorePlan plan_of(const kv::Engine& engine, const Platform& platform, const Faults& faults,
                   Random& random) {
@@ -256,13 +242,7 @@ void ExpiryRun::cut() {
     kept_times_ += had_time && found ? 1u : 0u;
     stayed_away_ += had_time && !found ? 1u : 0u;
     set_back_ += had_time && !found && is_there(firm) ? 1u : 0u;
-    if (found) {
-      steps = {{dated_version(as_text(found->value)), found->expires, 0}};
-    } else {
-      // What is gone for its time alone may be there again by the clock of the next life.
-      std::erase_if(steps, [this](const Step& step) { return is_there(step); });
-      steps.insert(steps.begin(), Step{});
-    }
+    steps = after_cut(steps, found ? dated_step(*found) : Step{}, world_.loop().wall_ms());
     firm_[key] = 0;
   }
   latest_wall_ms_ = 0;
@@ -282,33 +262,24 @@ void ExpiryRun::count() {
 // --- What a key is ---
 
 bool ExpiryRun::is_there(const Step& step) {
-  return step.version != 0 && (step.expires == 0 || step.expires > world_.loop().wall_ms());
+  return step.is_there(world_.loop().wall_ms());
 }
 
-// Where the clock was set back, what had expired by the old one may have been deleted.
 bool ExpiryRun::may_be_gone(const Step& step) {
-  return !is_there(step) || (step.expires != 0 && step.expires <= latest_wall_ms_);
+  return step.may_be_gone(world_.loop().wall_ms(), latest_wall_ms_);
 }
 
 // It is what one of the steps from that one on left.
 void ExpiryRun::look(kv::LocalStore& store, const std::string& key, const Steps& steps,
                      std::size_t from, const std::string& after) {
   const std::optional<kv::LocalStore::Found> found = store.get(as_bytes(key));
-  const Step seen = found ? Step{dated_version(as_text(found->value)), found->expires, 0} : Step{};
-  const bool explained = std::any_of(
-      steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(), [&](const Step& step) {
-        return (may_be_gone(step) && seen.version == 0) ||
-               (is_there(step) && step.version == seen.version && step.expires == seen.expires);
-      });
-  if (explained) {
-    return;
+  const Step seen = found ? dated_step(*found) : Step{};
+  const std::uint64_t now_ms = world_.loop().wall_ms();
+  const std::span may_be = std::span(steps).subspan(from);
+  if (!explains(may_be, seen, {now_ms, now_ms, latest_wall_ms_})) {
+    report(fmt::format("at {} {} is version {} until {}{}; it may be{} gone from its time on",
+                       now_ms, key, seen.version, seen.expires, after, describe(may_be)));
   }
-  std::string may_be;
-  for (std::size_t i = from; i < steps.size(); ++i) {
-    may_be += fmt::format(" {} until {},", steps[i].version, steps[i].expires);
-  }
-  report(fmt::format("at {} {} is version {} until {}{}; it may be{} gone from its time on",
-                     world_.loop().wall_ms(), key, seen.version, seen.expires, after, may_be));
 }
 
 void ExpiryRun::report(const std::string& what) {

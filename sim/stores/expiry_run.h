@@ -22,6 +22,7 @@
 
 #include "kv/local_store.h"
 #include "sim/memory/images.h"
+#include "sim/stores/dated.h"
 #include "sim/stores/plan.h"
 #include "sim/stores/store_world.h"
 
@@ -45,14 +46,8 @@ class ExpiryRun {
   std::uint64_t forgotten() const { return forgotten_; }  // by the background
 
  private:
-  // What a change left of a key.
-  struct Step {
-    std::uint64_t version = 0;  // 0: not there
-    kv::LocalStore::Expiry expires = 0;
-    kv::LocalStore::Mark mark = 0;
-  };
-  // Since the last cut; the first is what was there then.
-  using Steps = std::vector<Step>;
+  using Step = DatedStep;
+  using Steps = DatedSteps;
 
   Task<void> live(kv::LocalStore& store, Random random);
   Task<void> change(kv::LocalStore& store, Steps& steps, const std::string& key, Random& random);

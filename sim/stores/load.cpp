@@ -11,10 +11,12 @@ constexpr ClientId streams_of_a_node = 16;
 
 }  // namespace
 
-StoreLoad::StoreLoad(StoreWorld& world, const StorePlan& plan, Witness& witness, Random random)
+StoreLoad::StoreLoad(StoreWorld& world, const StorePlan& plan, Witness& witness, TimedLoad& timed,
+                     Random random)
     : world_(world),
       plan_(plan),
       witness_(witness),
+      timed_(timed),
       random_(random),
       left_(plan.operations),
       at_work_(world.clients(), false) {}
@@ -52,6 +54,14 @@ Task<void> StoreLoad::stream(std::uint32_t client, std::uint32_t number, kv::Sto
       break;
     }
     --left_;
+    if (plan_.is_hard && random.below(100) < plan_.scan_percent) {
+      co_await scan(who, store);
+      continue;
+    }
+    if (plan_.timed_keys != 0 && random.chance(1, 3)) {
+      co_await timed_.get(store, buffer, random);
+      continue;
+    }
     const std::string key = draw_key(random);
     const std::uint64_t die = random.below(100);
     if (die < plan_.put_percent) {
@@ -125,7 +135,9 @@ Task<void> StoreLoad::put(ClientId who, const std::string& key, kv::StoreClient&
                           Random& random) {
   const bool large = random.below(100) < plan_.large_percent;
   const std::uint64_t size = random.between(
-      smallest_value_bytes, large ? plan_.large_value_bytes : plan_.usual_value_bytes);
+      large ? std::max<std::uint64_t>(smallest_value_bytes, plan_.smallest_large_bytes)
+            : smallest_value_bytes,
+      large ? plan_.large_value_bytes : plan_.usual_value_bytes);
   const kv::PutOptions options{random.below(100) < plan_.persistent_percent
                                    ? kv::Durability::persistent
                                    : kv::Durability::standard};
@@ -137,6 +149,7 @@ Task<void> StoreLoad::put(ClientId who, const std::string& key, kv::StoreClient&
   witness_.told_write(asked, status, options.durability, store.failure().ok(),
                       world_.loop().now_ns());
   expect_sense("put", key, status, store);
+  large_puts_ += status.ok() && large && plan_.smallest_large_bytes != 0 ? 1u : 0u;
 }
 
 Task<void> StoreLoad::del(ClientId who, const std::string& key, kv::StoreClient& store) {
@@ -157,12 +170,25 @@ Task<void> StoreLoad::get(ClientId who, const std::string& key, kv::StoreClient&
   }
 }
 
+Task<void> StoreLoad::scan(ClientId who, kv::StoreClient& store) {
+  const Witness::Asked asked = witness_.asks_scan(who, world_.loop().now_ns());
+  const TimedLoad::Began began = timed_.begin_scan();
+  const Result<std::vector<std::string>> keys = co_await StoreWorld::list(store);
+  witness_.told_scan(asked, keys, world_.loop().now_ns());
+  expect_sense("scan", "all keys", keys.status(), store);
+  if (keys.ok()) {
+    timed_.scanned(began, *keys);
+    ++scans_;
+  }
+}
+
 // "closed" is for a client that has lost its server, which takes a reason, and then nothing
 // succeeds any more; only a get finds nothing, and with a buffer for every value it is never too
 // small.
 void StoreLoad::expect_sense(const char* what, const std::string& key, const Status& status,
                              const kv::StoreClient& store) {
-  const bool is_calm = plan_.trouble_every_ns == 0 && witness_.history().cuts().empty();
+  const bool is_calm =
+      plan_.trouble_every_ns == 0 && plan_.kills == 0 && witness_.history().cuts().empty();
   const bool makes_sense = status.ok() ||
                            (status.code() == Code::closed && !store.failure().ok() && !is_calm) ||
                            status.code() == Code::timed_out ||

@@ -1,5 +1,7 @@
 #include "sim/stores/plan.h"
 
+#include "sim/stores/hard_plan.h"
+
 namespace remora::sim {
 namespace {
 
@@ -94,6 +96,10 @@ void draw_troubles(StorePlan& plan, Random& random) {
 
 }  // namespace
 
+bool is_of_the_product(const kv::Engine& engine) {
+  return engine.name().starts_with("efactory");
+}
+
 StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& random) {
   StorePlan plan;
   plan.engine = &engine;
@@ -133,6 +139,9 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   // Now and then small values travel within requests, as on wires where messages cost most.
   plan.client.whole_value_bytes = plan.server.local_commit_ns % 4 == 0 ? 600 : 0;
   plan.client.whole_gets = plan.server.local_commit_ns % 8 == 0;
+  if (has_hard_life(engine, run.seed)) {
+    harden(plan, run.seed);
+  }
   return plan;
 }
 

@@ -36,7 +36,18 @@ struct StorePlan {
   std::uint32_t persistent_percent = 20;  // of the puts
   std::uint64_t usual_value_bytes = 0;    // at most
   std::uint64_t large_value_bytes = 0;    // at most
-  std::uint32_t large_percent = 0;        // of the puts
+  std::uint64_t smallest_large_bytes = 0;
+  std::uint32_t large_percent = 0;  // of the puts
+  std::uint64_t longest_work_ns = 8'000'000;
+
+  // Harder lives (hard_plan.h).
+  bool is_hard = false;
+  std::uint64_t hard_seed = 0;
+  std::uint32_t scan_percent = 0;      // of the operations
+  std::uint32_t timed_keys = 0;        // which the server's own process changes
+  std::uint64_t worker_ns = 0;         // at most, for half a piece of work; 0: there is no worker
+  std::uint32_t kills = 0;             // at most
+  std::uint32_t cuts_in_cleaning = 0;  // at most
 
   // What happens to them.
   std::uint64_t trouble_every_ns = 0;  // a partition, a dead client, a bad network; 0: never
@@ -50,6 +61,9 @@ struct StorePlan {
   std::uint64_t cut_one_in = 1;  // memory events
   std::uint64_t probe_one_in = 1;
 };
+
+// Whether users have it: held to more than its promise, such as that there is room for a put.
+bool is_of_the_product(const kv::Engine& engine);
 
 StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& random);
 

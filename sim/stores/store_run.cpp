@@ -9,7 +9,6 @@ namespace {
 
 constexpr ImageLimits images_of_a_cut = {.exhaustive = 1, .samples = 16};
 constexpr ImageLimits images_of_a_probe = {.exhaustive = 4, .samples = 3};
-constexpr std::uint64_t longest_work_ns = 8'000'000;
 constexpr std::uint64_t longest_wait_ns = 8'000'000;
 constexpr std::uint64_t most_events = 300'000;
 constexpr std::uint64_t budget_states = 100'000;
@@ -35,9 +34,12 @@ StoreRun::StoreRun(const kv::Engine& engine, const CrashRun& run, SiteTable& sit
       random_(run.seed),
       plan_(draw_plan(engine, run, random_)),
       world_(plan_, plan_.clients, sites, random_.fork()),
-      load_(world_, plan_, witness_, random_.fork()),
+      timed_(world_, plan_, Random(plan_.hard_seed)),
+      load_(world_, plan_, witness_, timed_, random_.fork()),
       cuts_left_(plan_.cuts),
-      probes_left_(plan_.probes) {
+      probes_left_(plan_.probes),
+      kills_left_(plan_.kills),
+      cuts_in_cleaning_left_(plan_.cuts_in_cleaning) {
   world_.memory().on_event([this](const CrashEvent& event) { on_memory_event(event); });
 }
 
@@ -47,6 +49,8 @@ std::optional<CrashViolation> StoreRun::go() {
   } else {
     work();
     rest();
+    count_server();
+    count_load();
   }
   return violation_;
 }
@@ -62,8 +66,10 @@ void StoreRun::work() {
     load_.start(i);
   }
   load_.start_here();
+  timed_.start_here();
   cutting_ = true;
-  while (!violation_ && !load_.finished() && world_.loop().now_ns() < longest_work_ns && step()) {
+  while (!violation_ && !load_.finished() && world_.loop().now_ns() < plan_.longest_work_ns &&
+         step()) {
     make_trouble();
   }
   cutting_ = false;
@@ -76,8 +82,13 @@ bool StoreRun::step() {
   if (!load_.complaint().empty()) {
     report("answers", load_.complaint(), "");
   }
+  if (!timed_.complaint().empty()) {
+    report("times", timed_.complaint(), "");
+  }
   if (captured_) {
     cut();
+  } else if (to_kill_) {
+    kill();
   }
   return true;
 }
@@ -93,6 +104,8 @@ void StoreRun::cut() {
     moments += (moments.empty() ? "power cut at " : ", again at ") + now.moment;
     splits_line_ = splits_line_ || now.splits_line;
     witness_.cut(world_.loop().now_ns());
+    count_server();
+    reached_.cuts_after_kill += world_.memory().was_killed() ? 1u : 0u;
     world_.restart_server(now.image);
     if (random_.chance(1, 3)) {
       for (std::uint32_t i = 0; i < world_.clients(); ++i) {
@@ -105,11 +118,16 @@ void StoreRun::cut() {
     report("recovers", std::string(recovered.message()), moments);
     return;
   }
+  to_kill_ = false;
   load_.start_here();
+  timed_.came_back(false);
+  timed_.start_here();
   if (random_.chance(1, 2)) {
     world_.client(world_.observer()).cut_power();
     world_.client(world_.observer()).power_on();
-    world_.look(witness_, sights_.emplace_back());
+    StoreWorld::Sight& sight = sights_.emplace_back();
+    sight.scans = plan_.is_hard;
+    world_.look(witness_, sight);
   }
 }
 
@@ -179,11 +197,11 @@ void StoreRun::mend() {
 
 // --- The end ---
 
-template <typename Ended>
-bool StoreRun::run_until(StoreWorld& world, std::uint64_t span_ns, const Ended& ended) {
+bool StoreRun::run_until(StoreWorld& world, std::uint64_t span_ns, std::uint64_t most,
+                         const std::function<bool()>& ended) {
   const std::uint64_t end_ns = world.loop().now_ns() + span_ns;
   while (!ended()) {
-    if (world.loop().now_ns() > end_ns || world.loop().events() > most_events ||
+    if (world.loop().now_ns() > end_ns || world.loop().events() > most ||
         world.loop().step() != RunState::running) {
       return false;
     }
@@ -197,12 +215,14 @@ void StoreRun::rest() {
   }
   mend();
   load_.stop();
-  (void)run_until(world_, longest_wait_ns, [this] { return load_.finished(); });
+  timed_.stop();
+  (void)run_until(world_, longest_wait_ns, most_events, [this] { return load_.finished(); });
   world_.client(world_.observer()).cut_power();
   world_.client(world_.observer()).power_on();
   StoreWorld::Sight& sight = sights_.emplace_back();
+  sight.scans = is_of_the_product(engine_);
   world_.look(witness_, sight);
-  if (!run_until(world_, longest_wait_ns, [&] { return sight.finished; })) {
+  if (!run_until(world_, longest_wait_ns, most_events, [&] { return sight.finished; })) {
     report("answers", "in a world that is whole again a get has no end", "");
   } else if (!sight.failure.ok()) {
     report("answers",
@@ -213,7 +233,7 @@ void StoreRun::rest() {
   if (violation_) {
     return;
   }
-  if (!run_until(world_, plan_.server.put_timeout_ns + longest_wait_ns,
+  if (!run_until(world_, plan_.server.put_timeout_ns + longest_wait_ns, most_events,
                  [this] { return !world_.store()->busy(); })) {
     std::string counters;
     for (const kv::StoreServer::Counter& counter : world_.store()->counters()) {
@@ -227,6 +247,9 @@ void StoreRun::rest() {
     witness_.all_is_persistent(world_.loop().now_ns());
   }
   probe("the end");
+  if (!violation_ && is_of_the_product(engine_)) {
+    expect_room(world_, witness_, sight.live_bytes, "");
+  }
 }
 
 // --- Power cuts ---
@@ -251,8 +274,13 @@ void StoreRun::on_memory_event(const CrashEvent& event) {
   const std::uint64_t hurry = world_.store() == nullptr         ? 20
                               : event.kind == EventKind::commit ? 8
                               : is_of_the_pool(event)           ? 3
+                              : world_.memory().was_killed()    ? 10
                                                                 : 1;
-  if (cuts_left_ != 0 && random_.chance(hurry, plan_.cut_one_in)) {
+  if (is_cut_in_cleaning(event)) {
+    captured_ = capture(world_.memory(), event);
+  } else if (is_time_to_kill(event)) {
+    to_kill_ = true;
+  } else if (cuts_left_ != 0 && random_.chance(hurry, plan_.cut_one_in)) {
     --cuts_left_;
     captured_ = capture(world_.memory(), event);
   } else if (probes_left_ != 0 && random_.chance(hurry, plan_.probe_one_in)) {
@@ -302,8 +330,10 @@ void StoreRun::recover_elsewhere(ConstBytes image, const std::string& moment) {
     report("recovers", std::string(recovered.message()), moments);
     return;
   }
+  sight.scans = is_of_the_product(engine_);
   world.look(witness, sight);
-  if (!run_until(world, longest_wait_ns, [&] { return sight.finished; }) || !sight.failure.ok()) {
+  if (!run_until(world, longest_wait_ns, most_events, [&] { return sight.finished; }) ||
+      !sight.failure.ok()) {
     report("answers",
            "after a recovery a get " + (sight.finished
                                             ? "failed: " + std::string(sight.failure.message())
@@ -312,6 +342,13 @@ void StoreRun::recover_elsewhere(ConstBytes image, const std::string& moment) {
     return;
   }
   judge(witness, moments);
+  timed_.judge(world);
+  if (!timed_.complaint().empty()) {
+    report("times", timed_.complaint(), moments);
+  }
+  if (!violation_ && plan_.cuts_in_cleaning != 0) {
+    expect_room(world, witness, sight.live_bytes, moments);
+  }
   if (violation_ && again) {
     violation_->stricter_than_x86 = violation_->stricter_than_x86 || again->splits_line;
   }

@@ -1,11 +1,23 @@
 #include "sim/stores/store_world.h"
 
+#include "sim/check/value.h"
+
 namespace remora::sim {
+
+// Keeps what a scan lists.
+class KeyList final : public kv::ScanSink {
+ public:
+  void key(ConstBytes key) override { keys.emplace_back(as_text(key)); }
+
+  std::vector<std::string> keys;
+};
+
 namespace {
 
 constexpr CoreId server_cores = 2;
 constexpr std::uint64_t connect_again_ns = 10'000;
-constexpr std::size_t largest_value_bytes = 32 << 10;
+constexpr std::size_t largest_value_bytes = 64 << 10;
+constexpr std::uint64_t object_overhead_bytes = 256;  // at most, with a key
 
 }  // namespace
 
@@ -37,9 +49,14 @@ Status StoreWorld::start(bool create) {
   program.pool = std::move(pool).value();
   kv::ServerOptions options = plan_.server;
   options.create = create;
+  if (plan_.worker_ns != 0) {
+    program.worker_region = std::make_unique<CrashRegion>(server_.memory());
+    program.worker = std::make_unique<VirtualWorker>(loop_, plan_.hard_seed, plan_.worker_ns);
+  }
   Result<std::unique_ptr<kv::StoreServer>> store = plan_.engine->start_server(
-      Host(loop_, server_.nic(), &server_.region(), plan_.faults, plan_.costs), *program.pool,
-      options);
+      Host(loop_, server_.nic(), &server_.region(), plan_.faults, plan_.costs)
+          .with_worker(program.worker.get(), program.worker_region.get()),
+      *program.pool, options);
   if (!store.ok()) {
     return store.status();
   }
@@ -52,6 +69,11 @@ void StoreWorld::restart_server(ConstBytes image) {
   store_ = nullptr;
   server_.cut_power(image);
   server_.power_on();
+}
+
+void StoreWorld::kill_server() {
+  store_ = nullptr;
+  server_.kill();
 }
 
 Task<std::unique_ptr<kv::StoreClient>> StoreWorld::connect(std::uint32_t index,
@@ -92,8 +114,48 @@ Task<void> StoreWorld::look_at_all(Witness& witness, Sight& sight) {
     if (!size.ok() && size.code() != Code::not_found && sight.failure.ok()) {
       sight.failure = size.status();
     }
+    sight.live_bytes += size.ok() ? *size + object_overhead_bytes : 0;
+  }
+  if (sight.scans) {
+    const Witness::Asked asked = witness.asks_scan(observer() * 16, loop_.now_ns());
+    const Result<std::vector<std::string>> keys = co_await list(*client);
+    witness.told_scan(asked, keys, loop_.now_ns());
+    sight.failure = sight.failure.ok() ? keys.status() : sight.failure;
   }
   sight.finished = true;
+}
+
+Task<Result<std::vector<std::string>>> StoreWorld::list(kv::StoreClient& client) {
+  KeyList sink;
+  kv::ScanCursor cursor = 0;
+  do {
+    const Result<kv::ScanCursor> next = co_await client.scan(cursor, 3, sink);
+    if (!next.ok()) {
+      co_return next.status();
+    }
+    cursor = *next;
+  } while (cursor != 0);
+  co_return std::move(sink.keys);
+}
+
+void StoreWorld::fill(Witness& witness, Filling& filling) {
+  client(observer()).spawn(put_all(witness, filling));
+}
+
+Task<void> StoreWorld::put_all(Witness& witness, Filling& filling) {
+  const bool giving_up = false;
+  const std::unique_ptr<kv::StoreClient> client = co_await connect(observer(), giving_up);
+  const std::string key = key_text(0);
+  for (std::uint64_t i = 0; i < filling.puts && filling.failure.ok(); ++i) {
+    const std::uint64_t id = witness.next_value_id();
+    const std::vector<std::byte> value = value_for(key, id, filling.value_bytes);
+    const Witness::Asked asked = witness.asks_put(
+        observer() * 16, key, describe_value(key, id, filling.value_bytes), loop_.now_ns());
+    const kv::Durability durability = kv::Durability::standard;
+    filling.failure = co_await client->put(as_bytes(key), value, {durability});
+    witness.told_write(asked, filling.failure, durability, client->failure().ok(), loop_.now_ns());
+  }
+  filling.finished = true;
 }
 
 }  // namespace remora::sim

@@ -14,6 +14,7 @@
 #include "sim/stores/plan.h"
 #include "sim/stores/witness.h"
 #include "sim/world/node.h"
+#include "sim/world/virtual_worker.h"
 
 namespace remora::sim {
 
@@ -45,22 +46,41 @@ class StoreWorld {
   // when there is none to talk to. `giving_up` ends it.
   Task<std::unique_ptr<kv::StoreClient>> connect(std::uint32_t index, const bool& giving_up);
 
+  // The server's process is killed, and there is no store.
+  void kill_server();
+
   // The observer READs every key, as one more client.
   struct Sight {
+    bool scans = false;  // and lists them
     bool finished = false;
-    Status failure;  // of the first get that had no answer
+    Status failure;                // of the first get that had no answer
+    std::uint64_t live_bytes = 0;  // that it found
   };
   // On the observer's node; the sight outlives it.
   void look(Witness& witness, Sight& sight);
+  // The observer puts so many values, one after another; every one must find room.
+  struct Filling {
+    std::uint64_t puts = 0;
+    std::uint64_t value_bytes = 0;
+    bool finished = false;
+    Status failure;
+  };
+  void fill(Witness& witness, Filling& filling);
+
+  // Keys that a scan lists: all of them, or a failure.
+  static Task<Result<std::vector<std::string>>> list(kv::StoreClient& client);
 
  private:
   struct Program {
+    std::unique_ptr<CrashRegion> worker_region;
+    std::unique_ptr<VirtualWorker> worker;
     std::unique_ptr<Pool> pool;
     std::unique_ptr<kv::StoreServer> store;
   };
 
   Status start(bool create);
   Task<void> look_at_all(Witness& witness, Sight& sight);
+  Task<void> put_all(Witness& witness, Filling& filling);
 
   const StorePlan& plan_;
   VirtualLoop loop_;

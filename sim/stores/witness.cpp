@@ -1,5 +1,10 @@
 #include "sim/stores/witness.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "sim/stores/dated.h"
+
 namespace remora::sim {
 namespace {
 
@@ -21,6 +26,21 @@ Witness::Asked Witness::asks_del(ClientId client, const std::string& key, std::u
 
 Witness::Asked Witness::asks_get(ClientId client, const std::string& key, std::uint64_t now_ns) {
   return asked(history_.invoke_get(client, key, base_ns_ + now_ns));
+}
+
+Witness::Asked Witness::asks_scan(ClientId client, std::uint64_t now_ns) {
+  return asked(history_.invoke_scan(client, base_ns_ + now_ns));
+}
+
+void Witness::told_scan(const Asked& asked, const Result<std::vector<std::string>>& keys,
+                        std::uint64_t now_ns) {
+  if (is_too_late(asked) || !keys.ok()) {
+    return;
+  }
+  std::vector<std::string> timeless;
+  std::ranges::copy_if(*keys, std::back_inserter(timeless),
+                       [](const std::string& key) { return !is_timed(key); });
+  history_.respond_scan(asked.operation, std::move(timeless), base_ns_ + now_ns);
 }
 
 void Witness::told_write(const Asked& asked, const Status& status, kv::Durability durability,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "kv/store.h"
@@ -36,12 +37,18 @@ class Witness {
   Asked asks_del(ClientId client, const std::string& key, std::uint64_t now_ns);
   Asked asks_get(ClientId client, const std::string& key, std::uint64_t now_ns);
 
+  Asked asks_scan(ClientId client, std::uint64_t now_ns);
+
   // `connected`: the connection lives on.
   void told_write(const Asked& asked, const Status& status, kv::Durability durability,
                   bool connected, std::uint64_t now_ns);
   // The first bytes of `buffer` are the value.
   void told_get(const Asked& asked, const Result<std::size_t>& size, ConstBytes buffer,
                 std::uint64_t now_ns);
+
+  // Keys with a time are nothing for a history, which knows no clock.
+  void told_scan(const Asked& asked, const Result<std::vector<std::string>>& keys,
+                 std::uint64_t now_ns);
 
   void cut(std::uint64_t now_ns) { history_.cut(CutScope::whole_world, base_ns_ + now_ns); }
 

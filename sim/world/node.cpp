@@ -93,6 +93,14 @@ void Node::cut_power(ConstBytes image) {
   memory_.restart(kept);
 }
 
+void Node::kill() {
+  REMORA_CHECK(powered(), "the node has no power");
+  network_.power_off(id());
+  machine_.reset();
+  memory_.kill();
+  power_on();
+}
+
 void Node::power_on() {
   REMORA_CHECK(!powered(), "the node has power");
   network_.power_on(id());

@@ -82,6 +82,9 @@ class Node {
   void cut_power(ConstBytes image);
   // With the image that the cut left.
   void power_on();
+  // Its processes are killed, and it goes on: memory is as it is seen (crash_memory.h, KILLS).
+  // Packets that are on their way are lost. Not from inside a flow, an event or a poller.
+  void kill();
 
  private:
   // Runs the group commits that somebody asked for, on page media.

@@ -17,8 +17,8 @@
 #include "base/faults.h"
 #include "fabric/device.h"
 #include "pmem/region.h"
+#include "runtime/aside.h"
 #include "runtime/runtime.h"
-#include "runtime/worker.h"
 
 namespace remora {
 
@@ -52,7 +52,7 @@ class Host {
   // what is charged, on every core.
   Host(Runtime& runtime, fabric::Device& device, Region* region = nullptr,
        const Faults& faults = Faults(), const HostCosts& costs = {}, CoreId core = 0,
-       HostTally* tally = nullptr, Worker* worker = nullptr)
+       HostTally* tally = nullptr, Aside* worker = nullptr, Region* worker_region = nullptr)
       : runtime_(runtime),
         device_(device),
         region_(region),
@@ -60,15 +60,17 @@ class Host {
         costs_(costs),
         core_(core),
         tally_(tally),
-        worker_(worker) {}
+        worker_(worker),
+        worker_region_(worker_region) {}
 
   // The same host on another core: its charges queue there.
   Host on_core(CoreId core) const {
-    return Host(runtime_, device_, region_, faults_, costs_, core, tally_, worker_);
+    return Host(runtime_, device_, region_, faults_, costs_, core, tally_, worker_, worker_region_);
   }
-  // The same host with a thread for long pieces of background work.
-  Host with_worker(Worker* worker) const {
-    return Host(runtime_, device_, region_, faults_, costs_, core_, tally_, worker);
+  // The same host with a thread for long pieces of background work, which reaches the persistent
+  // memory through a region of its own where threads have one each, as in the crash world.
+  Host with_worker(Aside* worker, Region* its_region = nullptr) const {
+    return Host(runtime_, device_, region_, faults_, costs_, core_, tally_, worker, its_region);
   }
 
   // Where background work of this host is charged: the next core, as the papers give it a thread.
@@ -80,8 +82,10 @@ class Host {
   bool has_region() const { return region_ != nullptr; }
   const Faults& faults() const { return faults_; }
   CoreId core() const { return core_; }
-  // Null where all is done on the loop's thread, as in virtual time.
-  Worker* worker() const { return worker_; }
+  // Null where all is done on the loop's thread.
+  Aside* worker() const { return worker_; }
+  // The persistent memory, as the worker's thread flushes and drains it.
+  Region& worker_region() const { return worker_region_ != nullptr ? *worker_region_ : *region_; }
   std::uint64_t now_ns() const { return runtime_.now_ns(); }
 
   void charge(Work work) const { charge_ns(cost_of(work)); }
@@ -160,7 +164,8 @@ class Host {
   const HostCosts costs_;
   const CoreId core_;
   HostTally* tally_;
-  Worker* worker_;
+  Aside* worker_;
+  Region* worker_region_;
 };
 
 }  // namespace remora

@@ -157,6 +157,9 @@ struct ServerOptions {
   std::uint64_t expected_keys = 1024;          // to begin with; the index grows
   std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
+  // For tests: how many bits of a key's hash the index tells keys apart by, so that many share
+  // them. 0: all; nothing that users can say changes it. eFactory heeds it.
+  std::uint16_t tag_bits = 0;
   bool clean_always = false;  // for who measures cleaning: after one comes the next
   Cleaning cleaning = Cleaning::cheapest;
   // How long a client may be silent before it follows a change that all must know of; then it is

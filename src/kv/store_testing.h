@@ -19,6 +19,7 @@
 #include "pmem/open_region.h"
 #include "pmem/pool.h"
 #include "runtime/virtual_loop.h"
+#include "runtime/worker.h"
 
 namespace remora::kv {
 

@@ -25,7 +25,7 @@ Worker::~Worker() {
   thread_.join();
 }
 
-Task<void> Worker::run(void (*call)(void*), void* work) {
+Task<void> Worker::run_piece(void (*call)(void*), void* work) {
   Piece piece(*this, call, work);
   queue_.push_back(piece);
   hand_over();

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <atomic>
-#include <concepts>
 #include <cstdint>
 #include <thread>
 
+#include "runtime/aside.h"
 #include "runtime/event.h"
 #include "runtime/intrusive_list.h"
 #include "runtime/runtime.h"
@@ -21,18 +21,11 @@
 
 namespace remora {
 
-class Worker final : private Poller {
+class Worker final : public Aside, private Poller {
  public:
   explicit Worker(Runtime& runtime);
   // Waits for the piece that the thread is at.
   ~Worker() override;
-
-  // Calls `work` on the worker's thread. It, and what it refers to, must stay until the flow goes
-  // on; what the loop wrote before is seen there, and what the work wrote is seen by the flow.
-  template <std::invocable Work>
-  Task<void> run(Work& work) {
-    return run([](void* of) { (*static_cast<Work*>(of))(); }, &work);
-  }
 
   // Pieces that were handed over and are not done.
   bool busy() const { return at_ != nullptr; }
@@ -49,7 +42,7 @@ class Worker final : private Poller {
     Event done;
   };
 
-  Task<void> run(void (*call)(void*), void* work);
+  Task<void> run_piece(void (*call)(void*), void* work) override;
   void hand_over();
   // A flow that is abandoned takes its piece with it, when the thread is not at it any more.
   void forget(Piece& piece);

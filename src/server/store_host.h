@@ -24,6 +24,7 @@
 #include "kv/store.h"
 #include "pmem/pool_file.h"
 #include "runtime/runtime.h"
+#include "runtime/worker.h"
 #include "server/access.h"
 #include "server/durability_words.h"
 #include "server/facts.h"

@@ -207,14 +207,19 @@ bool EfactoryServer::verified_aside(const Object& object) const {
 // would know nothing of them.
 void EfactoryServer::Look::operator()() {
   complete = object.intact_beside_writer();
-  if (complete && region.granularity() != Granularity::page) {
-    (void)region.persist(object.bytes());
+  if (!complete || region.granularity() == Granularity::page) {
+    return;
+  }
+  region.flush(object.bytes());
+  if (!leaves_drain) {
+    (void)region.drain();
   }
 }
 
 // What an ordinary file has to write is noted by the loop.
 Task<bool> EfactoryServer::flush_aside(Object object) {
-  Look look{background_.region(), object};
+  Look look{background_.worker_region(), object,
+            background_.faults().planted(faults::worker_leaves_drain)};
   ++aside_;
   co_await background_.worker()->run(look);
   --aside_;

@@ -16,11 +16,11 @@ bool same(ConstBytes a, ConstBytes b) {
 
 Catalogue::Catalogue(const Host& host, Pool& pool, const ServerOptions& options)
     : host_(host), background_(host.background()), pool_(pool) {
-  make_index(options.expected_keys);
+  make_index(options.expected_keys, options.tag_bits);
 }
 
-void Catalogue::make_index(std::uint64_t keys) {
-  const IndexGeometry geometry{host_.runtime().random().next(), windows_for(keys)};
+void Catalogue::make_index(std::uint64_t keys, std::uint16_t tag_bits) {
+  const IndexGeometry geometry{host_.runtime().random().next(), windows_for(keys), tag_bits};
   table_ = Table::make(geometry);
   index_ = std::make_unique<Index>(geometry, table_.bytes);
 }
@@ -56,7 +56,9 @@ void Catalogue::take_log(std::unique_ptr<Log> log) {
 
 IndexSlot Catalogue::find(Tag tag, ConstBytes key, const Host& by) const {
   by.charge(Work::index);
-  return index_->find(tag, [&](const IndexSlot& slot) { return same(newest(slot).key(), key); });
+  const bool trusts_tag = by.faults().planted(faults::tag_is_key);
+  return index_->find(
+      tag, [&](const IndexSlot& slot) { return trusts_tag || same(newest(slot).key(), key); });
 }
 
 IndexSlot Catalogue::find_newest(Tag tag, Offset offset) const {
@@ -291,9 +293,17 @@ bool Catalogue::flush_if_complete(const Object& object, const Host& by) {
     return false;
   }
   if (!planted.planted(faults::flag_without_persist)) {
-    by.flush(object.bytes());
+    by.flush(to_flush(object, by));
   }
   return true;
+}
+
+// All of it.
+ConstBytes Catalogue::to_flush(const Object& object, const Host& by) const {
+  const ConstBytes all = object.bytes();
+  return by.faults().planted(faults::large_flushed_in_part)
+             ? all.first(std::min<std::size_t>(all.size(), log_->segment_bytes()))
+             : all;
 }
 
 std::optional<Object> Catalogue::newer_version(const Object& object, const Host& by) const {
@@ -310,7 +320,7 @@ std::optional<Object> Catalogue::newer_version(const Object& object, const Host&
 }
 
 Ticket Catalogue::make_durable(const Object& object, const Host& by) {
-  by.flush(object.bytes());
+  by.flush(to_flush(object, by));
   return drain_durable(object, by);
 }
 

@@ -113,7 +113,7 @@ class Catalogue {
   // deleted where nothing is against it.
   template <typename Known>
   std::optional<Object> shown(ConstBytes key, const Known& known);
-  // As Index::scan: visit(ConstBytes key) for keys that are there.
+  // As Index::scan: visit(Tag, ConstBytes key) for keys that are there.
   template <typename Known, typename Visit>
   Tag scan_shown(Tag from, std::uint64_t most_entries, const Known& known, const Visit& visit);
 
@@ -227,7 +227,7 @@ class Catalogue {
 
  private:
   Catalogue(const Host& host, Pool& pool, const ServerOptions& options);
-  void make_index(std::uint64_t keys);
+  void make_index(std::uint64_t keys, std::uint16_t tag_bits);
   void take_log(std::unique_ptr<Log> log);
   void take_recovered(const Object& object, Tag tag);
   bool acceptable(const Object& object) const;
@@ -273,6 +273,7 @@ class Catalogue {
   }
   // Whether the index alone tells that it is stale: other versions are far from the caches.
   bool is_surely_stale(const Object& object, Tag tag) const;
+  ConstBytes to_flush(const Object& object, const Host& by) const;
   // Makes a complete version persistent, and marks it if it is at once; else it is `flushed`.
   Ticket make_durable(const Object& object, const Host& by);
   // The same for a version that is flushed.
@@ -356,7 +357,7 @@ Tag Catalogue::scan_shown(Tag from, std::uint64_t most_entries, const Known& kno
                           const Visit& visit) {
   return index_->scan(from, most_entries, [&](const IndexSlot& slot) {
     if (const std::optional<Object> object = shown_of(newest(slot), known)) {
-      visit(object->key());
+      visit(slot.tag(), object->key());
     }
   });
 }

@@ -9,6 +9,7 @@ namespace remora::kv::efactory {
 namespace {
 
 constexpr std::uint64_t look_marks_ns = 1'000;
+constexpr std::uint64_t look_worker_ns = 1'000;
 constexpr std::size_t steps_per_turn = 8;
 constexpr std::uint64_t entries_per_turn = 256;
 constexpr std::size_t frees_per_turn = 2;
@@ -292,7 +293,7 @@ Task<Status> EfactoryServer::settle_moves() {
 
 Task<Status> EfactoryServer::free_old() {
   while (aside_ != 0) {  // the worker looks at a version that may be of the old pool
-    co_await background_.runtime().yield();
+    co_await background_.runtime().sleep_for(look_worker_ns);
   }
   for (;;) {
     const Result<std::size_t> left = catalogue_->log().free_dead(frees_per_turn);

@@ -239,7 +239,8 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
       continue;
     }
     ++pure_gets_;
-    if (object->expires != 0 && object->expires <= host_.runtime().wall_ms()) {
+    if (object->expires != 0 && object->expires <= host_.runtime().wall_ms() &&
+        !host_.faults().planted(faults::get_forgets_time)) {
       co_return Status(Code::not_found, "there is no such key");
     }
     host_.charge_copy(object->value.size());

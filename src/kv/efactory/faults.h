@@ -36,6 +36,12 @@ inline constexpr Fault give_up_in_memory = {
     "a version that did not come in time is marked, and the mark not persisted"};
 inline constexpr Fault verifier_sleeps_on = {
     "efactory-verifier-sleeps-on", "nobody wakes the verifier for the copies that cleaning made"};
+inline constexpr Fault large_flushed_in_part = {
+    "efactory-large-flushed-in-part",
+    "of a version that is larger than a segment no more than a segment's size is flushed"};
+inline constexpr Fault worker_leaves_drain = {
+    "efactory-worker-leaves-drain",
+    "the worker flushes, and leaves the drain to the loop, whose drain knows nothing of it"};
 // Reading.
 inline constexpr Fault reads_undurable = {
     "efactory-reads-undurable", "a get by READ takes a version that has no durability flag"};
@@ -56,6 +62,12 @@ inline constexpr Fault notice_lost = {"efactory-notice-lost",
 inline constexpr Fault reads_by_mark = {
     "efactory-reads-by-mark",
     "a get by READ follows the mark of an entry while the log is cleaned"};
+inline constexpr Fault get_forgets_time = {"efactory-get-forgets-time",
+                                           "a get by READ returns a version whose time has come"};
+inline constexpr Fault tag_is_key = {"efactory-tag-is-key",
+                                     "two keys that share a tag are taken for one"};
+inline constexpr Fault scan_lists_awaited = {"efactory-scan-lists-awaited",
+                                             "a scan lists a key whose value never came"};
 // Deletion.
 inline constexpr Fault del_not_persisted = {"efactory-del-not-persisted",
                                             "a del is acknowledged before it is persistent"};
@@ -111,6 +123,12 @@ inline constexpr Fault recovery_revives = {"efactory-recovery-revives",
                                            "recovery does not heed tombstones"};
 inline constexpr Fault recovery_restarts_sequence = {"efactory-recovery-restarts-sequence",
                                                      "sequence numbers begin anew after recovery"};
+inline constexpr Fault recovery_keeps_copies = {
+    "efactory-recovery-keeps-copies",
+    "recovery leaves what cleanings that were cut short have copied, and the room that it takes"};
+inline constexpr Fault recovery_trusts_caches = {
+    "efactory-recovery-trusts-caches",
+    "recovery frees what a version hides that a killed process left in the caches"};
 // Keys with a time, which have a crash world of their own.
 inline constexpr Fault recovery_passes_expired = {
     "efactory-recovery-passes-expired",
@@ -174,6 +192,13 @@ inline constexpr std::array all = {&write_is_enough,
                                    &recovery_takes_incomplete,
                                    &recovery_takes_any,
                                    &recovery_revives,
-                                   &recovery_restarts_sequence};
+                                   &recovery_restarts_sequence,
+                                   &large_flushed_in_part,
+                                   &worker_leaves_drain,
+                                   &get_forgets_time,
+                                   &tag_is_key,
+                                   &scan_lists_awaited,
+                                   &recovery_keeps_copies,
+                                   &recovery_trusts_caches};
 
 }  // namespace remora::kv::efactory::faults

@@ -141,7 +141,7 @@ Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
 ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {
   return catalogue_.scan_shown(
       from, most_keys, [this](std::uint64_t sequence) { return is_known(sequence); },
-      [&sink](ConstBytes key) { sink.key(key); });
+      [&sink](Tag, ConstBytes key) { sink.key(key); });
 }
 
 // --- Durability ---

@@ -99,7 +99,8 @@ Status Catalogue::settle_newest() {
     from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
       const Place newest = slot.place(newest_of(slot));
       const bool is_open = !newest.durable && (is_twice || newest.expires);
-      if (status.ok() && (newest.deleted || is_open)) {
+      if (status.ok() && (newest.deleted || is_open) &&
+          !host_.faults().planted(faults::recovery_trusts_caches)) {
         status = host_.region().settle(log_->at(newest.offset).bytes());
       }
     });
@@ -110,7 +111,7 @@ Status Catalogue::settle_newest() {
 // The copies of a cleaning that was cut short would take the room that the next one needs, and
 // those of many such cleanings all of it.
 Status Catalogue::drop_what_is_twice() {
-  if (!log_->holds_several_pools()) {
+  if (!log_->holds_several_pools() || host_.faults().planted(faults::recovery_keeps_copies)) {
     return {};
   }
   std::vector<Offset> needed;

@@ -400,14 +400,9 @@ rpc::Reply EfactoryServer::scan(ConstBytes request, Bytes body) {
     return rpc::Reply::failure(body, Code::invalid_argument, "no such request");
   }
   const std::size_t size = pack_scan(*ask, body, [&](Tag from, const auto& visit) {
-    return catalogue_->index().scan(from, 1, [&](const IndexSlot& slot) {
-      const Place place =
-          slot.place(slot.place_word(1 - slot.mark()) != 0 ? 1 - slot.mark() : slot.mark());
-      const Object object = catalogue_->log().at(place.offset);
-      if (!place.deleted && !(place.expires && catalogue_->expired(object))) {
-        visit(slot.tag(), object.key());
-      }
-    });
+    const bool lists_awaited = host_.faults().planted(faults::scan_lists_awaited);
+    return catalogue_->scan_shown(
+        from, 1, [&](std::uint64_t) { return lists_awaited; }, visit);
   });
   return {.size_bytes = static_cast<std::uint32_t>(size)};
 }

@@ -177,6 +177,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   struct Look {
     Region& region;
     const Object object;
+    const bool leaves_drain = false;
     bool complete = false;
 
     void operator()();

@@ -73,7 +73,9 @@ class Index {
   // --- Growth.
   bool crowded() const { return table_.crowded(); }
   bool growing() const { return next_.has_value(); }
-  IndexGeometry next_geometry() const { return {geometry().seed, geometry().windows * 2}; }
+  IndexGeometry next_geometry() const {
+    return {geometry().seed, geometry().windows * std::uint64_t{2}, geometry().tag_bits};
+  }
   // Memory as for the constructor, by next_geometry().
   void begin_growth(Bytes memory);
   // Carries up to so many windows over. True when all are.

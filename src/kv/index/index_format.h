@@ -42,22 +42,39 @@ static_assert(window_bytes == 256);
 
 // All that a peer must know to find the window of a key.
 struct IndexGeometry {
-  std::uint64_t seed = 0;     // of the hash; random for each life, so that nobody plants collisions
-  std::uint64_t windows = 4;  // a power of two, at least 4
+  static constexpr std::uint64_t windows_mask = (std::uint64_t{1} << 48) - 1;
+
+  constexpr IndexGeometry() = default;
+  constexpr IndexGeometry(std::uint64_t of_seed, std::uint64_t of_windows,
+                          std::uint64_t of_tag_bits = 0)
+      : seed(of_seed), windows(of_windows & windows_mask), tag_bits(of_tag_bits & 0xff) {}
+
+  std::uint64_t seed = 0;  // of the hash; random for each life, so that nobody plants collisions
+  std::uint64_t windows : 48 = 4;  // a power of two, at least 4
+  // How many bits of the hash tell keys apart; 0: all. Fewer is for tests, whose keys then share
+  // tags.
+  std::uint64_t tag_bits : 16 = 0;
 
   bool operator==(const IndexGeometry&) const = default;
   // For geometry that a peer told.
   bool plausible() const {
-    return std::has_single_bit(windows) && windows >= 4 && windows <= std::uint64_t{1} << 40;
+    const std::uint64_t count = windows;
+    return std::has_single_bit(count) && count >= 4 && count <= std::uint64_t{1} << 40 &&
+           tag_bits < 64;
   }
   Tag tag(ConstBytes key) const {
     const std::uint64_t hash = hash64(key, seed);
+    if (tag_bits != 0) [[unlikely]] {
+      return hash >> (64 - tag_bits) << (64 - tag_bits) | 1;
+    }
     return hash == 0 ? 1 : hash;
   }
   // One for 32 windows: many times what overflows of a table that is not crowded.
   std::uint64_t spill_windows() const { return std::max<std::uint64_t>(1, windows / 32); }
   // By the high bits: windows in order are tags in order, whatever the size of the table.
-  std::uint64_t window(Tag tag) const { return tag >> (64 - std::countr_zero(windows)); }
+  std::uint64_t window(Tag tag) const {
+    return tag >> (64 - std::countr_zero(std::uint64_t{windows}));
+  }
   // Where the window begins, in bytes from the start of the table.
   std::uint64_t window_offset(Tag tag) const { return window(tag) * window_bytes; }
   // Where a key goes that finds its window full. By the low bits: keys of one window part.
