@@ -16,8 +16,8 @@ using testing::Not;
 
 class TlsStore : public ServedStore {
  protected:
-  void write_settings(const std::string& tokens) {
-    write_text(folder_.file("settings.toml"), "[access.tokens]\n" + tokens);
+  void write_settings(const std::string& lines) {
+    write_text(folder_.file("settings.toml"), "[access.tokens]\n" + lines);
     chmod(folder_.file("settings.toml").c_str(), 0600);
   }
   void serve_by_tls() {
