@@ -129,6 +129,16 @@ std::uint16_t SocketAddress::port() const {
                                     : as<sockaddr_in>(*this).sin_port);
 }
 
+bool SocketAddress::is_loopback() const {
+  constexpr std::uint32_t loopback_net = 127;
+  if (family() == AF_INET) {
+    return ntohl(as<sockaddr_in>(*this).sin_addr.s_addr) >> 24 == loopback_net;
+  }
+  const in6_addr six = as<sockaddr_in6>(*this).sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&six) ||
+         (IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == loopback_net);
+}
+
 std::string SocketAddress::host() const {
   std::array<char, INET6_ADDRSTRLEN> text = {};
   if (family() == AF_INET6) {

@@ -31,6 +31,8 @@ struct SocketAddress {
   const sockaddr* plain() const { return reinterpret_cast<const sockaddr*>(&storage); }
   int family() const { return storage.ss_family; }
   std::uint16_t port() const;
+  // Whether it is of this machine alone.
+  bool is_loopback() const;
   // As `of` takes it.
   std::string host() const;
   // As `parse` takes it.

@@ -79,6 +79,9 @@ class ProductCommands {
     added->add_option("--fabric", all_->where.fabric,
                       "roce: by RoCE in software, with --server; verbs[:DEVICE]: through this RDMA "
                       "device [as the store has it]");
+    added->add_option("--tls-ca", all_->where.tls_ca,
+                      "With --server: by TLS, to a server whose certificate one in this file (PEM) "
+                      "vouches for");
     added->add_option(
         "--token", all_->where.token,
         "A token in place of the user's own role. @FILE reads it from there: a token on the "
@@ -109,6 +112,10 @@ class ProductCommands {
         {"fabric",
          "roce: with --listen; verbs[:DEVICE]: clients reach the store through this RDMA device "
          "[auto: shared memory, and RoCE with --listen]"},
+        {"tls-cert",
+         "A certificate (PEM), with --tls-key: --resp and --listen speak TLS alone. Values by RoCE "
+         "stay in clear. Read again on SIGHUP, as [access] in --config is [none]"},
+        {"tls-key", "The key of that certificate (PEM); others must not be able to read it [none]"},
         {"clients", "How many at a time [64]"},
         {"client-operations", "What one client may have in flight [8192]"},
         {"client-bytes", "The same in bytes: values, requests, replies [256M]"},
@@ -124,6 +131,11 @@ class ProductCommands {
           },
           help);
     }
+    serve->add_flag_function(
+        "--insecure",
+        [all = all_](std::int64_t) { all->serve.changes.emplace_back("insecure", "true"); },
+        "Let other machines reach --listen without tokens, --resp without tokens and TLS, and "
+        "--metrics");
   }
 
   void add_put() {

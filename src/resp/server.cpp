@@ -43,15 +43,6 @@ Settings settings_of(const RespOptions& options) {
   return settings;
 }
 
-bool is_loopback(const SocketAddress& address) {
-  if (address.family() == AF_INET) {
-    const auto& plain = *reinterpret_cast<const sockaddr_in*>(&address.storage);
-    return ntohl(plain.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-  }
-  return IN6_IS_ADDR_LOOPBACK(
-             &reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr) != 0;
-}
-
 // Within a machine there is no road to be shared: the plainest way to avoid congestion costs every
 // reply least. Its connections inherit it. Where that is refused, the system's own stays.
 void choose_plain_congestion(int listener) {
@@ -119,7 +110,7 @@ Status Server::listen(const RespOptions& options) {
   listener_ = ::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int yes = 1;
   SocketAddress bound;
-  if (listener_ >= 0 && is_loopback(*address)) {
+  if (listener_ >= 0 && address->is_loopback()) {
     choose_plain_congestion(listener_);
   }
   if (listener_ < 0 || ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||

@@ -105,6 +105,9 @@ class Server final : public Poller, private Sleeper {
   void close_doors();
   bool busy() const { return flows_.size() != 0; }
 
+  // Whether clients may say who they are by a password, from now on.
+  void expect_passwords(bool are_expected) { settings_.needs_password = are_expected; }
+
   std::uint16_t port() const { return settings_.port; }
   const Counters& counters() const { return counters_; }
   // Group commits that replies have waited for.

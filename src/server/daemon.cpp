@@ -13,6 +13,7 @@
 
 #include "base/size_text.h"
 #include "base/socket_address.h"
+#include "server/exposure.h"
 #include "server/metrics.h"
 
 namespace remora::server {
@@ -103,12 +104,14 @@ Status look_up_names(Settings& settings) {
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& settings,
-                                             const std::string& version) {
+                                             const std::string& version, Reread reread) {
   Settings found = settings;
   REMORA_TRY(check_together(found));
   REMORA_TRY(look_up_names(found));
-  std::unique_ptr<Daemon> daemon(new Daemon(runtime, std::move(found)));
+  REMORA_TRY(check_exposure(found));
+  std::unique_ptr<Daemon> daemon(new Daemon(runtime, std::move(found), std::move(reread)));
   daemon->open_files_ = raise_open_files();
+  REMORA_TRY(daemon->open_tls());
   REMORA_TRY(daemon->open_host(version));
   Status around = daemon->open_metrics();
   around = around.ok() ? daemon->open_resp() : around;
@@ -117,6 +120,51 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& s
     return around;
   }
   return daemon;
+}
+
+Status Daemon::open_tls() {
+  if (settings_.tls_cert.empty()) {
+    return {};
+  }
+  Result<std::shared_ptr<TlsContext>> tls =
+      TlsContext::server(settings_.tls_cert, settings_.tls_key);
+  if (!tls.ok()) {
+    return tls.status();
+  }
+  tls_ = std::move(tls).value();
+  return {};
+}
+
+// Who may come is all that changes while it serves.
+Status Daemon::change_access() {
+  Result<Settings> read = reread_();
+  if (!read.ok()) {
+    return read.status();
+  }
+  Settings changed = settings_;
+  changed.access = std::move(read->access);
+  REMORA_TRY(check_exposure(changed));
+  settings_ = std::move(changed);
+  host_->change_access(settings_.access);
+  if (resp_) {
+    resp_->expect_passwords(!settings_.access.tokens.empty());
+  }
+  return {};
+}
+
+std::string Daemon::read_again() {
+  const auto line = [](const char* what, const Status& status) {
+    return status.ok() ? fmt::format("remora: {} read again\n", what)
+                       : fmt::format("remora: {} stay as they were: {}\n", what, status.message());
+  };
+  std::string lines;
+  if (reread_) {
+    lines += line("the rules of [access]", change_access());
+  }
+  if (tls_) {
+    lines += line("the certificates", tls_->reload());
+  }
+  return lines;
 }
 
 Status Daemon::open_host(const std::string& version) {
@@ -138,6 +186,7 @@ Status Daemon::open_host(const std::string& version) {
   options.server.put_timeout_ns = from_afar ? far_value_patience_ns : value_patience_ns;
   options.server.client_timeout_ns = client_patience_ns;
   options.access = settings_.access;
+  options.tls = tls_;
   if (!settings_.listen.empty()) {
     const Result<SocketAddress> listen = SocketAddress::parse(settings_.listen);
     if (!listen.ok()) {
@@ -212,6 +261,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   options.most_clients = redis_places(settings_, open_files_);
   options.most_guests = places_for_others(options.most_clients);
   options.most_of_guest = share_of_user(settings_, options.most_clients);
+  options.tls = tls_;
   options.doorkeeper = [this](int descriptor, const std::string& host) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
     const uid_t own = ::geteuid();
@@ -222,22 +272,21 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
     }
     return visitor;
   };
-  if (!settings_.access.tokens.empty()) {
-    options.authenticator = [this](std::string_view, std::string_view token) {
-      return token.empty() ? resp::Access::none
-                           : access_of(role_of(settings_.access, std::nullopt, ::geteuid(), token));
-    };
-  }
+  options.authenticator = [this](std::string_view, std::string_view token) {
+    return token.empty() ? resp::Access::none
+                         : access_of(role_of(settings_.access, std::nullopt, ::geteuid(), token));
+  };
   Result<std::unique_ptr<resp::Server>> server = resp::Server::open(runtime_, store, options);
   if (!server.ok()) {
     return Status(server.code(), fmt::format("{}; --resp names another, or '' for none",
                                              server.status().message()));
   }
   resp_ = std::move(server).value();
-  resp_text_ =
-      fmt::format("redis-cli -h {} -p {}, for {}; {}", options.host, resp_->port(),
-                  settings_.access.for_others() ? "users and tokens of [access]" : "this user",
-                  redis_in_short(options.durability, host_->survives()));
+  resp_->expect_passwords(!settings_.access.tokens.empty());
+  resp_text_ = fmt::format(
+      "redis-cli -h {} -p {}{}, for {}; {}", options.host, resp_->port(), tls_ ? " --tls" : "",
+      settings_.access.for_others() ? "users and tokens of [access]" : "this user",
+      redis_in_short(options.durability, host_->survives()));
   return {};
 }
 
@@ -258,10 +307,12 @@ std::string Daemon::announcement() {
       fmt::format("clients      {}: shared memory of this machine, for {}\n", socket_of(settings_),
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user");
   if (const auto endpoint = host_->network_endpoint()) {
-    text += fmt::format(
-        "network      {}, TCP and UDP: RoCE, {}\n", fabric::nic::to_string(*endpoint),
-        settings_.access.tokens.empty() ? "for nobody: the settings have no [access.tokens]"
-                                        : "not encrypted, for who has a token of [access.tokens]");
+    text += fmt::format("network      {}, TCP and UDP: RoCE, {}\n             {}\n",
+                        fabric::nic::to_string(*endpoint),
+                        settings_.access.tokens.empty()
+                            ? "for nobody: the settings have no [access.tokens]"
+                            : "for who has a token of [access.tokens]",
+                        network_in_short(tls_ != nullptr));
   }
   if (const fabric::Device* rdma = host_->rdma()) {
     text +=
@@ -280,8 +331,13 @@ std::string Daemon::announcement() {
 
 Status Daemon::serve(const StopSignals& signals) {
   bool is_known = false;  // that it has failed
+  std::uint32_t rereads = signals.rereads();
   while (signals.count() == 0 && !host_->stop_wanted()) {
     (void)runtime_.turn();
+    if (signals.rereads() != rereads) [[unlikely]] {
+      rereads = signals.rereads();
+      fmt::print(stderr, "{}", read_again());
+    }
     if (is_known) {
       continue;
     }

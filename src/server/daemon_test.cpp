@@ -255,6 +255,7 @@ TEST_F(DaemonTest, does_without_redis_clients_where_the_automatic_port_is_taken)
   EXPECT_EQ((*second)->redis(), nullptr);
   EXPECT_THAT((*second)->announcement(), HasSubstr("none: cannot listen"));
   others.pool = folder_.file("c.pool");
+  others.insecure = true;
   others.resp = "192.0.2.1:80";  // an address of nobody
   EXPECT_FALSE(Daemon::open(loop_, others, "").ok());
 }
@@ -367,6 +368,7 @@ TEST_F(DaemonTest, says_which_setting_cannot_work) {
   settings_.pool = "/proc/no/such/place/a.pool";
   EXPECT_FALSE(Daemon::open(loop_, settings_, "").ok());
   settings_.pool = folder_.file("b.pool");
+  settings_.insecure = true;
   settings_.metrics = "192.0.2.1:80";  // an address of nobody
   EXPECT_FALSE(Daemon::open(loop_, settings_, "").ok());
 }

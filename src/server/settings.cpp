@@ -208,6 +208,15 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
       return wrong_setting(key, "choose auto, roce, verbs or verbs:DEVICE");
     }
     settings.fabric = value;
+  } else if (key == "tls_cert") {
+    settings.tls_cert = value;
+  } else if (key == "tls_key") {
+    settings.tls_key = value;
+  } else if (key == "insecure") {
+    if (value != "true" && value != "false") {
+      return wrong_setting(key, "choose true or false");
+    }
+    settings.insecure = value == "true";
   } else if (key == "clients") {
     return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
                   key);
@@ -230,6 +239,11 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
 Status check_together(const Settings& settings) {
   if (settings.fabric == "roce" && settings.listen.empty()) {
     return wrong_setting("fabric", "roce needs an address to listen at: --listen HOST:PORT");
+  }
+  if (settings.tls_cert.empty() != settings.tls_key.empty()) {
+    return wrong_setting(
+        settings.tls_cert.empty() ? "tls_cert" : "tls_key",
+        "TLS needs both a certificate and its key: --tls-cert FILE --tls-key FILE");
   }
   return {};
 }

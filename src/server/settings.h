@@ -23,6 +23,11 @@
 //   fabric = "auto"                # or "roce": as it is with `listen`, which must be there; or
 //                                  # "verbs", "verbs:DEVICE": clients reach the store through this
 //                                  # RDMA device; the socket or `listen` let them in
+//   tls_cert = "", tls_key = ""    # PEM files, both or none: `resp` and `listen` then speak TLS
+//                                  # alone; values that RoCE carries stay in clear. Read again, as
+//                                  # [access] is, on SIGHUP
+//   insecure = false               # true: `listen` without tokens, `resp` without tokens and TLS,
+//                                  # and `metrics` may be reached from other machines
 //   clients = 64                   # native ones, at a time
 //   client_operations = 8192       # of one client, in flight: values that it was granted space
 //                                  # for and that are not yet persistent, replies that wait for
@@ -74,6 +79,9 @@ struct Settings {
   OnFailure on_failure = OnFailure::exit;
   std::string listen = {};  // HOST:PORT; empty: the socket alone
   std::string fabric = "auto";
+  std::string tls_cert = {};  // PEM files; empty: no TLS
+  std::string tls_key = {};
+  bool insecure = false;
   std::uint32_t most_clients = 64;
   std::uint32_t client_operations = 8192;
   std::uint64_t client_bytes = std::uint64_t{256} << 20;
@@ -82,10 +90,26 @@ struct Settings {
 };
 
 // Every key that a file may have: above the sections, and in [access].
-inline constexpr std::array<std::string_view, 16> setting_keys = {
-    "pool",         "size",    "media",      "engine", "socket", "resp",    "resp_durability",
-    "resp_clients", "metrics", "on_failure", "listen", "fabric", "clients", "client_operations",
-    "client_bytes", "threads",
+inline constexpr std::array<std::string_view, 19> setting_keys = {
+    "pool",
+    "size",
+    "media",
+    "engine",
+    "socket",
+    "resp",
+    "resp_durability",
+    "resp_clients",
+    "metrics",
+    "on_failure",
+    "listen",
+    "fabric",
+    "tls_cert",
+    "tls_key",
+    "insecure",
+    "clients",
+    "client_operations",
+    "client_bytes",
+    "threads",
 };
 inline constexpr std::array<std::string_view, 2> access_keys = {"others", "clients_per_user"};
 

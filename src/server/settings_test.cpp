@@ -85,6 +85,18 @@ TEST(Settings, take_names_of_hosts_and_look_none_up) {
   EXPECT_EQ(settings->metrics, "nobody.invalid:1");
 }
 
+TEST(Settings, of_tls_are_both_or_none) {
+  const Settings one = parse_settings("tls_cert = \"a.pem\"").value();
+  EXPECT_THAT(std::string(check_together(one).message()), HasSubstr("tls_key: "));
+  const Settings both =
+      parse_settings("tls_cert = \"a.pem\"\ntls_key = \"b.pem\"\ninsecure = true").value();
+  EXPECT_TRUE(check_together(both).ok());
+  EXPECT_EQ(both.tls_cert, "a.pem");
+  EXPECT_EQ(both.tls_key, "b.pem");
+  EXPECT_TRUE(both.insecure);
+  EXPECT_FALSE(parse_settings("insecure = \"perhaps\"").ok());
+}
+
 TEST(Settings, by_roce_need_a_place_to_listen) {
   const Settings alone = parse_settings("fabric = \"roce\"").value();
   EXPECT_EQ(check_together(alone).code(), Code::invalid_argument);

@@ -7,11 +7,12 @@
 
 namespace remora::server {
 
-Result<std::unique_ptr<StopSignals>> StopSignals::create(Runtime& runtime) {
+Result<std::unique_ptr<StopSignals>> StopSignals::create(Runtime& runtime, bool can_reread) {
   sigset_t stops;
   sigemptyset(&stops);
   sigaddset(&stops, SIGINT);
   sigaddset(&stops, SIGTERM);
+  sigaddset(&stops, SIGHUP);
   sigset_t before;
   if (pthread_sigmask(SIG_BLOCK, &stops, &before) != 0) {
     return os_failure("cannot wait for signals", errno);
@@ -22,7 +23,7 @@ Result<std::unique_ptr<StopSignals>> StopSignals::create(Runtime& runtime) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return os_failure("cannot wait for signals", error_number);
   }
-  std::unique_ptr<StopSignals> signals(new StopSignals(descriptor, before));
+  std::unique_ptr<StopSignals> signals(new StopSignals(descriptor, before, can_reread));
   runtime.add_poller(*signals);
   return signals;
 }
@@ -36,7 +37,7 @@ bool StopSignals::serve() {
   signalfd_siginfo info;
   bool some = false;
   while (read(descriptor_, &info, sizeof info) == sizeof info) {
-    ++count_;
+    ++(can_reread_ && info.ssi_signo == SIGHUP ? rereads_ : count_);
     some = true;
   }
   return some;

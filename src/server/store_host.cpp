@@ -1,6 +1,7 @@
 #include "server/store_host.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,6 +32,7 @@ using fabric::nic::Nic;
 StoreHost::StoreHost(Runtime& runtime, const StoreHostOptions& options, const kv::Engine& engine)
     : runtime_(runtime),
       options_(options),
+      access_(options.access),
       engine_(&engine),
       own_uid_(::geteuid()),
       opened_ns_(runtime.now_ns()) {}
@@ -142,7 +144,14 @@ Status StoreHost::start() {
     return {};
   }
   // Who may come is judged by `admit`; the file's mode keeps out whom nobody would let in.
-  return wire_->wire().listen(options_.socket_path, options_.access.for_others() ? 0666 : 0600);
+  return wire_->wire().listen(options_.socket_path, socket_mode());
+}
+
+void StoreHost::change_access(const AccessRules& rules) {
+  access_ = rules;
+  if (!options_.socket_path.empty()) {
+    (void)::chmod(options_.socket_path.c_str(), socket_mode());
+  }
 }
 
 void StoreHost::close_doors() {
@@ -165,7 +174,7 @@ Status StoreHost::admit(const HostPeer& peer) {
     return Status(Code::closed, "the store is about to stop; try again later");
   }
   const bool from_network = uid == fabric::nic::no_user;
-  if (from_network && options_.access.tokens.empty()) {
+  if (from_network && access_.tokens.empty()) {
     return Status(Code::permission_denied,
                   "this store lets nobody in from the network: its settings have no "
                   "[access.tokens]");
@@ -176,12 +185,12 @@ Status StoreHost::admit(const HostPeer& peer) {
   if (from_network) {
     return admit_stranger(peer);
   }
-  if (options_.access.tokens.empty()) {
-    REMORA_TRY(role_of(options_.access, uid, own_uid_, "").status());
+  if (access_.tokens.empty()) {
+    REMORA_TRY(role_of(access_, uid, own_uid_, "").status());
   }
   REMORA_TRY(find_place());
   const auto same_user = [&](const auto& guest) { return guest.second.uid == uid; };
-  const std::uint32_t most = options_.access.clients_per_user;
+  const std::uint32_t most = access_.clients_per_user;
   if (std::ranges::count_if(guests_, same_user) >= most) {
     return Status(Code::no_space, fmt::format("user {} has as many connections as the store's "
                                               "settings allow ({}); close one first",
@@ -311,7 +320,7 @@ Result<StoreHost::Standing> StoreHost::standing(LinkId link, const SessionMessag
   }
   const std::optional<uid_t> uid =
       wire_->is_network(link) ? std::nullopt : std::optional(guest->second.uid);
-  const Result<Role> role = role_of(options_.access, uid, own_uid_, "");
+  const Result<Role> role = role_of(access_, uid, own_uid_, "");
   return role.ok() ? Result<Standing>(Standing{.role = *role}) : role.status();
 }
 
@@ -328,7 +337,7 @@ Result<StoreHost::Standing> StoreHost::standing_by_token(Guest& guest,
   }
   const std::uint32_t number = guest.proofs++;
   const TokenRule* known = nullptr;
-  for (const TokenRule& rule : options_.access.tokens) {
+  for (const TokenRule& rule : access_.tokens) {
     known = is_proven(rule.token, ProofSide::client, *guest.talk, number, message) ? &rule : known;
   }
   if (known == nullptr) {

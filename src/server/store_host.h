@@ -74,6 +74,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // loop: the store is quiet some time later, and all that it acknowledged is then as persistent as
   // engine and medium make it by themselves.
   void close_doors();
+  // Other rules from now on. Who is there stays as it is.
+  void change_access(const AccessRules& rules);
   // A client whose role allows it has asked for the end.
   bool stop_wanted() const { return stop_wanted_; }
   // It has not left yet: it may still wait for its answer.
@@ -142,6 +144,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
 
   StoreHost(Runtime& runtime, const StoreHostOptions& options, const kv::Engine& engine);
 
+  mode_t socket_mode() const { return access_.for_others() ? 0666 : 0600; }
   Status open_pool();
   Status start();
   Result<LocalWire> make_wire();
@@ -168,6 +171,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
 
   Runtime& runtime_;
   const StoreHostOptions options_;
+  AccessRules access_;
   const kv::Engine* engine_;
   const uid_t own_uid_;
   const std::uint64_t opened_ns_;

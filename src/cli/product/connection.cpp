@@ -29,6 +29,15 @@ Result<std::string> token_of(const std::string& text) {
   return token;
 }
 
+// Of HOST, HOST:PORT, an address of IPv6, or [ADDRESS]:PORT.
+std::string host_of(const std::string& server) {
+  if (server.starts_with('[')) {
+    return server.substr(1, server.find(']') - 1);
+  }
+  const std::size_t colon = server.find(':');
+  return colon == server.rfind(':') ? server.substr(0, colon) : server;
+}
+
 class CollectingSink final : public kv::ScanSink {
  public:
   void key(ConstBytes key) override { keys.emplace_back(as_text(key)); }
@@ -69,6 +78,18 @@ Status Connection::connect(std::size_t buffer_bytes) {
       return Status(Code::invalid_argument,
                     "unknown fabric '" + arguments_.fabric + "'; choose roce or verbs[:DEVICE]");
     }
+  }
+  if (!arguments_.tls_ca.empty()) {
+    if (arguments_.server.empty()) {
+      return Status(Code::invalid_argument,
+                    "--tls-ca goes with --server HOST[:PORT]; a socket of this machine needs none");
+    }
+    Result<std::shared_ptr<TlsContext>> tls = TlsContext::client(arguments_.tls_ca);
+    if (!tls.ok()) {
+      return tls.status();
+    }
+    options.tls = std::move(tls).value();
+    options.tls_host = host_of(arguments_.server);
   }
   if (!arguments_.server.empty()) {
     Result<fabric::nic::IpEndpoint> endpoint = fabric::nic::look_up(arguments_.server);

@@ -20,6 +20,7 @@ struct ConnectArguments {
   std::string socket;  // empty: that of the default store
   std::string server;  // HOST[:PORT] on the network, in place of the socket
   std::string fabric;  // roce, or verbs[:DEVICE]: through that device; empty: as the store has it
+  std::string tls_ca;  // by TLS: PEM, what vouches for the server; empty: in clear
   std::string token;   // empty: known by the user; "@path": the first line of that file
 };
 
@@ -48,6 +49,8 @@ class Connection {
   // What was taken: mapped, ring, roce, or verbs:DEVICE.
   std::string wire();
 
+  // Whether its session is encrypted.
+  bool is_by_tls() const { return !arguments_.tls_ca.empty(); }
   const std::string& role() const { return link_->role(); }
   const kv::Engine& engine() const { return link_->engine(); }
   // What an acknowledged put means now, in a word or two: "persistent", "visible".

@@ -202,8 +202,14 @@ int explain_store(Connection& store) {
                    "                    part of the server's CPU; a process of the server's user "
                    "is trusted with that"
              : value("wire") == "roce"
-                 ? "roce: requests go by UDP to the server's machine, which checks each of them;\n"
-                   "                    nothing on the way is encrypted"
+                 ? store.is_by_tls()
+                       ? "roce: requests go by UDP to the server's machine, which checks each of "
+                         "them; the\n                    session goes by TLS; requests and values "
+                         "are not encrypted: who is on the\n                    way reads them, "
+                         "and can forge them"
+                       : "roce: requests go by UDP to the server's machine, which checks each of "
+                         "them;\n                    nothing is encrypted: who is on the way reads "
+                         "it, and can forge it"
              : value("wire").starts_with("verbs")
                  ? "verbs: requests go through RDMA devices, that of the server's machine checks\n"
                    "                    each of them; `remora nic info --wire verbs` tells how "

@@ -46,8 +46,10 @@ void print_how_to_try(server::Daemon& daemon) {
       "             Ctrl-C here, or {0} stop{1}, ends it; what it holds {2}\n",
       program_invocation_name, where, stays ? "stays" : "is gone then");
   if (!settings.listen.empty()) {
-    fmt::print("             and from other machines: {} get --server {} --token TOKEN greeting\n",
-               program_invocation_name, settings.listen);
+    fmt::print(
+        "             and from other machines: {} get --server {} --token @FILE{} greeting\n",
+        program_invocation_name, settings.listen,
+        settings.tls_cert.empty() ? "" : " --tls-ca FILE");
   }
 }
 
@@ -59,12 +61,18 @@ int serve_command(const ServeArguments& arguments) {
     return fail(settings.status());
   }
   PollLoop loop;
-  const Result<std::unique_ptr<server::StopSignals>> signals = server::StopSignals::create(loop);
+  const bool can_reread = !arguments.config.empty() || !settings->tls_cert.empty();
+  const Result<std::unique_ptr<server::StopSignals>> signals =
+      server::StopSignals::create(loop, can_reread);
   if (!signals.ok()) {
     return fail(signals.status());
   }
+  server::Daemon::Reread reread;
+  if (!arguments.config.empty()) {
+    reread = [&arguments] { return settings_of(arguments); };
+  }
   const Result<std::unique_ptr<server::Daemon>> daemon =
-      server::Daemon::open(loop, *settings, REMORA_VERSION);
+      server::Daemon::open(loop, *settings, REMORA_VERSION, reread);
   if (!daemon.ok()) {
     return fail(daemon.status());
   }

@@ -60,6 +60,11 @@ bool ControlStream::is_next_of_handshake() const {
 }
 
 Status ControlStream::why_closed() const {
+  if (!tls_ && !has_heard_) {
+    return Status(Code::closed,
+                  "the peer closed the connection and said nothing; a server with TLS wants "
+                  "--tls-ca");
+  }
   if (!tls_ || tls_->is_up()) {
     return Status(Code::closed, "the peer closed the connection");
   }
@@ -142,6 +147,7 @@ ControlStream::Got ControlStream::receive(ConstBytes& message) {
       if (in_bytes_ >= net_format::head_bytes + size) {
         message = ConstBytes(in_).subspan(net_format::head_bytes, size);
         taken_ = net_format::head_bytes + size;
+        has_heard_ = true;
         return Got::message;
       }
     }

@@ -55,6 +55,7 @@ class ControlStream {
   std::size_t taken_ = 0;     // of them, that the last message took
   std::vector<std::byte> out_;
   bool gone_ = false;
+  bool has_heard_ = false;  // a message
 };
 
 // Connects, which takes as long as the network does, but some seconds at most.
