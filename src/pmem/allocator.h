@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "pmem/extents.h"
+#include "pmem/pool_checks.h"
 #include "pmem/pool_format.h"
 #include "pmem/size_classes.h"
 
@@ -60,6 +61,11 @@ class Allocator {
   // belong to `account`.
   Status load(ConstBytes pool, std::uint32_t found_version = pool_format::version,
               Account account = Account::none);
+
+  // Instead of load(), for who saves what is whole: takes every chunk whose entry is right,
+  // whatever the summary says, and lists what is wrong.
+  void salvage(ConstBytes pool, std::uint32_t found_version, Account account,
+               std::vector<PoolFinding>& findings);
 
   // Looks at the whole table, also where the summary says that nothing is: damaged if something is
   // there. Costs time in proportion to the size of the pool.

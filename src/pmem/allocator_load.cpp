@@ -111,6 +111,26 @@ Status Allocator::check_silent_groups(ConstBytes pool) const {
   return Status();
 }
 
+void Allocator::salvage(ConstBytes pool, std::uint32_t found_version, Account account,
+                        std::vector<PoolFinding>& findings) {
+  Loading loading{found_version, account};
+  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
+    if (const Status status = load_entry(pool, block, loading); !status.ok()) {
+      findings.push_back({entry_of(block), std::string(status.message())});
+    }
+  }
+  for (std::uint64_t word = 0; word < summary_.size(); ++word) {
+    for (std::uint64_t bit = 0; bit < 64; ++bit) {
+      const bool has_chunks = heads_in_group_.contains(word * 64 + bit);
+      summary_[word] |= std::uint64_t{has_chunks} << bit;
+    }
+    const Offset place = header_.summary + word * word_bytes;
+    if (remora::load<std::uint64_t>(pool.data() + place) != summary_[word]) {
+      findings.push_back({place, "the summary and the block table contradict each other"});
+    }
+  }
+}
+
 void Allocator::for_each_word(
     const std::function<bool(Offset place, std::uint64_t value)>& visit) const {
   for (std::uint64_t word = 0; word < summary_.size(); ++word) {

@@ -112,22 +112,26 @@ Status Pool::load_roots() {
   std::memcpy(roots_.data(), region_.data() + header_.roots, roots_.size() * sizeof(Root));
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     Root& root = roots_[i];
-    if (root.in_use == 0) {
-      continue;
+    if (root.in_use != 0) {
+      REMORA_TRY(check_root(i));
+      root.in_use = pool_format::in_use_word(i, root.value, root.name);
+      roots_total_ += share_of(root_place(i), root);
     }
-    const std::uint64_t in_use = pool_format::in_use_word(i, root.value, root.name);
-    const bool older = found_version_ == pool_format::oldest_version && root.in_use == 1;
-    if ((root.in_use != in_use && !older) || !is_sound_name(root.name) ||
-        slot_of_root(root.name) != i) {
-      return Status(Code::damaged, "root " + std::to_string(i) + " is damaged, at " +
-                                       std::to_string(root_place(i)) + pool_format::remedy);
-    }
-    if (!allocator_.is_live(root.value)) {
-      return Status(Code::damaged, "the root '" + printable(name_of(root.name)) +
-                                       "' leads nowhere" + pool_format::remedy);
-    }
-    root.in_use = in_use;
-    roots_total_ += share_of(root_place(i), root);
+  }
+  return Status();
+}
+
+Status Pool::check_root(std::size_t index) const {
+  const Root& root = roots_[index];
+  const bool older = found_version_ == pool_format::oldest_version && root.in_use == 1;
+  if ((root.in_use != pool_format::in_use_word(index, root.value, root.name) && !older) ||
+      !is_sound_name(root.name) || slot_of_root(root.name) != index) {
+    return Status(Code::damaged, "root " + std::to_string(index) + " is damaged, at " +
+                                     std::to_string(root_place(index)) + pool_format::remedy);
+  }
+  if (!allocator_.is_live(root.value)) {
+    return Status(Code::damaged, "the root '" + printable(name_of(root.name)) + "' leads nowhere" +
+                                     pool_format::remedy);
   }
   return Status();
 }
@@ -174,7 +178,9 @@ Status Pool::cancel(Offset offset) {
 }
 
 Bytes Pool::object(Offset offset) {
-  return region_.bytes().subspan(offset, allocator_.capacity_bytes(offset));
+  const std::uint64_t adopted = adopted_bytes(offset);
+  return region_.bytes().subspan(offset,
+                                 adopted != 0 ? adopted : allocator_.capacity_bytes(offset));
 }
 
 Status Pool::wait(Ticket ticket) {

@@ -60,6 +60,16 @@ class Pool {
   static Result<std::unique_ptr<Pool>> open(Region& region, std::string_view name,
                                             const Faults& faults = Faults());
 
+  // For saving what is whole in a pool that open() refuses: goes on where a check fails, and lists
+  // what is wrong, most of it with its place. Replays the log in the region, which is therefore a
+  // private view, and makes nothing persistent. Through this pool nothing can be changed. Fails
+  // when the region is no pool, is of a later version, or ends before the pool does.
+  static Result<std::unique_ptr<Pool>> open_damaged(Region& region, std::string_view name,
+                                                    PoolFindings& findings);
+  // Makes object() and is_live() know bytes that a damaged table no longer describes, for whoever
+  // knows from elsewhere that an object is there. Only for a pool from open_damaged().
+  Status adopt(Offset offset, std::uint64_t size_bytes);
+
   // Space for an object, aligned to a cache line; its bytes are undefined. no_space when the pool
   // is full. On page media it may block for commits when only freed space that waits is left.
   // `account` says whose it is; what it occupies is counted there once it lives.
@@ -79,7 +89,9 @@ class Pool {
   // The bytes of an object: its size rounded up to what it occupies. The offset must be that of an
   // object that is reserved or live.
   Bytes object(Offset offset);
-  bool is_live(Offset offset) const { return allocator_.is_live(offset); }
+  bool is_live(Offset offset) const {
+    return allocator_.is_live(offset) || adopted_bytes(offset) != 0;
+  }
   // The newest value of a word that transactions set. Aligned, within the pool.
   std::uint64_t load(Offset word) const { return log_.load(word); }
 
@@ -125,6 +137,10 @@ class Pool {
   // Whether changes are possible: the first failure of the region is final.
   Status usable();
   Status load_roots();
+  void salvage(PoolFindings& findings);
+  Status check_root(std::size_t index) const;
+  // 0: not adopted.
+  std::uint64_t adopted_bytes(Offset offset) const;
   // Whether the newest value of that word is this.
   bool is_word(Offset place, std::uint64_t value) const;
   // Whether all entries and roots together are those that the total stands for.
@@ -153,6 +169,10 @@ class Pool {
     std::uint64_t content_bytes;
     std::uint64_t sequence;  // of the record that sealed it
   };
+  struct Adopted {
+    Offset offset;
+    std::uint64_t size_bytes;
+  };
   struct Freed {
     Offset offset;
     std::uint64_t sequence;  // of the record that freed it
@@ -166,6 +186,7 @@ class Pool {
   Allocator allocator_;
   std::vector<pool_format::Root> roots_;
   std::uint64_t roots_total_ = 0;
+  std::vector<Adopted> adopted_;
   std::deque<Freed> freed_;
   std::deque<Sealed> sealed_;
   Status failure_;

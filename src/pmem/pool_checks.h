@@ -13,6 +13,17 @@
 
 #include "pmem/pool_format.h"
 
+namespace remora {
+
+// What is wrong in a pool that is opened all the same, and where.
+struct PoolFinding {
+  Offset place = 0;
+  std::string what;
+};
+using PoolFindings = std::vector<PoolFinding>;
+
+}  // namespace remora
+
 namespace remora::pool_format {
 
 // What to do about a pool that is damaged: the end of every message about it.

@@ -29,6 +29,7 @@
 
 #include "base/faults.h"
 #include "base/result.h"
+#include "pmem/pool_checks.h"
 #include "pmem/pool_format.h"
 #include "pmem/region.h"
 
@@ -45,6 +46,10 @@ class RedoLog {
   // 1 is read by the rules of that version, and stays one until upgrade_control().
   Result<std::uint64_t> recover(const std::function<Status()>& verify = nullptr,
                                 std::uint32_t found_version = pool_format::version);
+
+  // Instead of recover(), for who saves what is whole: replays all that counts, also behind records
+  // that are damaged, and lists what is wrong. No new epoch starts, and nothing becomes persistent.
+  void salvage(std::uint32_t found_version, std::vector<PoolFinding>& findings);
 
   // The state of log control in a new pool, on its way to the medium when this returns.
   static void format(Region& region, const pool_format::Header& header);
@@ -98,6 +103,11 @@ class RedoLog {
   std::uint64_t find_end() const;
   // Damaged when that record was persistent, or when the epoch is not the newest.
   Status check_end(std::uint64_t end) const;
+  void for_each_record(const std::function<void(std::uint64_t index,
+                                                const pool_format::RecordHead& head)>& visit) const;
+  // Whether a later record says that this one was persistent.
+  bool is_vouched_for(std::uint64_t sequence) const;
+  void apply_structures(std::uint64_t sequence);
   std::uint64_t replay(std::uint64_t end);
   Status start_epoch(std::uint64_t epoch);
 

@@ -77,24 +77,40 @@ std::uint64_t RedoLog::find_end() const {
   return sequence;
 }
 
-// No cut leaves what is refused here. A record is written only after the epoch that it has is
-// persistent; and it says of no record that it is persistent before that is.
-Status RedoLog::check_end(std::uint64_t end) const {
+// Those that are whole in themselves and in their slots, of this epoch and of later ones.
+void RedoLog::for_each_record(
+    const std::function<void(std::uint64_t index, const RecordHead& head)>& visit) const {
   for (std::uint64_t index = 0; index < header_.log_slot_count; ++index) {
     const std::byte* const place = slot(index);
     const RecordHead head = head_of(place);
-    if (head.sequence % header_.log_slot_count != index || head.epoch < epoch_ ||
-        !is_record(place)) {
-      continue;
+    if (head.sequence % header_.log_slot_count == index && head.epoch >= epoch_ &&
+        is_record(place)) {
+      visit(index, head);
     }
-    if (head.epoch > epoch_) {
-      return log_damaged("the epoch of the log is older than its records", header_.log_control);
-    }
-    if (version_ != pool_format::oldest_version && head.sequence > end && known_by(head) >= end) {
-      return log_damaged("record " + std::to_string(end) +
-                             " of the log, or what it seals, is damaged; its slot is",
-                         static_cast<Offset>(slot(end) - region_.data()));
-    }
+  }
+}
+
+bool RedoLog::is_vouched_for(std::uint64_t sequence) const {
+  bool vouched = false;
+  for_each_record([&](std::uint64_t, const RecordHead& head) {
+    vouched = vouched || (head.epoch == epoch_ && version_ != pool_format::oldest_version &&
+                          head.sequence > sequence && known_by(head) >= sequence);
+  });
+  return vouched;
+}
+
+// No cut leaves what is refused here. A record is written only after the epoch that it has is
+// persistent; and it says of no record that it is persistent before that is.
+Status RedoLog::check_end(std::uint64_t end) const {
+  bool newer = false;
+  for_each_record([&](std::uint64_t, const RecordHead& head) { newer |= head.epoch > epoch_; });
+  if (newer) {
+    return log_damaged("the epoch of the log is older than its records", header_.log_control);
+  }
+  if (is_vouched_for(end)) {
+    return log_damaged(
+        "record " + std::to_string(end) + " of the log, or what it seals, is damaged; its slot is",
+        static_cast<Offset>(slot(end) - region_.data()));
   }
   return Status();
 }

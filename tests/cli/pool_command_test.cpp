@@ -246,7 +246,7 @@ TEST_F(PoolCommand, a_truncated_pool_is_refused) {
   std::filesystem::resize_file(path_, 128 << 10);
   expect_refused_untouched(path_, environment, "is truncated");
   std::filesystem::resize_file(path_, 100);
-  expect_refused_untouched(path_, environment, "restore the file from a backup");
+  expect_refused_untouched(path_, environment, "restore the pool from a backup");
 }
 
 TEST_F(PoolCommand, a_damaged_header_is_refused) {
