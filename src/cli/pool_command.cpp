@@ -2,10 +2,13 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "base/printable.h"
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
@@ -35,31 +38,66 @@ std::string durability_of(const Strategy& strategy) {
   return strategy.survives_power_cut ? "survives a power cut" : "lost in a power cut";
 }
 
+// Names come from whoever made the file; none of them steers a terminal, nor breaks JSON.
+std::vector<std::string> root_names(PoolFile& file) {
+  std::vector<std::string> names = file.pool().root_names();
+  std::ranges::transform(names, names.begin(), [](const auto& name) { return printable(name); });
+  return names;
+}
+
+// What lives of each account that has anything.
+nlohmann::ordered_json describe_accounts(const PoolUsage& usage) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < usage.accounts.size(); ++i) {
+    if (const AccountUsage& account = usage.accounts[i]; account.object_count != 0) {
+      json[to_string(static_cast<Account>(i))] = {{"object_count", account.object_count},
+                                                  {"object_bytes", account.object_bytes}};
+    }
+  }
+  return json;
+}
+
+// What the file has; a later opening for changes brings it up to date.
+std::string version_text(Pool& pool) {
+  const std::uint32_t found = pool.found_version();
+  return "version " + std::to_string(found) +
+         (found == pool.header().version ? ""
+                                         : " (the next to open it for changes makes it version " +
+                                               std::to_string(pool.header().version) + ")");
+}
+
 nlohmann::ordered_json describe(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   return {{"path", file.file().path()},
-          {"format_version", file.pool().header().version},
+          {"format_version", file.pool().found_version()},
           {"uuid", text_of(file.pool().header().uuid)},
           {"size_bytes", usage.size_bytes},
           {"object_count", usage.object_count},
           {"object_bytes", usage.object_bytes},
+          {"accounts", describe_accounts(usage)},
           {"free_bytes", usage.free_bytes},
           {"largest_free_bytes", usage.largest_free_bytes},
           {"replayed_records", file.pool().replayed_records()},
-          {"roots", file.pool().root_names()}};
+          {"roots", root_names(file)}};
 }
 
 void print_table(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   fmt::print("pool         {}\n", file.file().path());
-  fmt::print("format       version {}\n", file.pool().header().version);
+  fmt::print("format       {}\n", version_text(file.pool()));
   fmt::print("uuid         {}\n", text_of(file.pool().header().uuid));
   fmt::print("size         {}\n", format_size(usage.size_bytes));
   fmt::print("objects      {} in {}\n", usage.object_count, format_size(usage.object_bytes));
+  for (std::size_t i = 0; i < usage.accounts.size(); ++i) {
+    if (const AccountUsage& account = usage.accounts[i]; account.object_count != 0) {
+      fmt::print("  {:<10} {} in {}\n", to_string(static_cast<Account>(i)), account.object_count,
+                 format_size(account.object_bytes));
+    }
+  }
   fmt::print("free         {}, largest piece {}\n", format_size(usage.free_bytes),
              format_size(usage.largest_free_bytes));
   fmt::print("log          {} records to replay\n", file.pool().replayed_records());
-  const std::vector<std::string> names = file.pool().root_names();
+  const std::vector<std::string> names = root_names(file);
   fmt::print("roots        {}\n", names.empty() ? "none" : "");
   for (const std::string& name : names) {
     fmt::print("  {}\n", name);
@@ -159,7 +197,7 @@ int check(const PoolArguments& arguments) {
     print_json(json);
   } else if (sound) {
     print_table(*file);
-    fmt::print("sound: header, block table and roots agree\n");
+    fmt::print("sound: header, log, block table and roots agree\n");
   } else {
     fmt::print("damaged: {}\n", finding);
   }
