@@ -33,6 +33,8 @@ class LocalStore {
     ConstBytes value;  // where it lies in the pool: until the next change here, or the next wait
     Expiry expires = 0;
     std::uint64_t version = 0;  // another one after every put of this key, and never 0
+    // The value fails its checksum, though it was persistent; none is given. A put or del mends it.
+    bool damaged = false;
   };
   virtual std::optional<Found> get(ConstBytes key) = 0;
 

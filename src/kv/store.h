@@ -10,6 +10,9 @@
 //   in_use            the store is making room, and was for as long as the client has patience: the
 //                     put or del did not happen; try again
 //   permission_denied the client may read alone
+//   damaged           the value fails its checksum, though it was persistent: a put or del of the
+//   key
+//                     mends it
 //   closed            the server is gone, or has disconnected this client
 //   timed_out         no answer, or one that came too late: a put may or may not have happened
 //
@@ -130,6 +133,11 @@ class StoreServer {
   // Whether background work is under way or waits (verification, cleaning): a quiet server has all
   // that was acknowledged persistent, if the engine promises that it ever will be.
   virtual bool busy() const = 0;
+  // An orderly stop, of a quiet server: leaves marks of where everything ends, so that recovery
+  // notices what is damaged meanwhile. Blocks. Nothing is asked of the server any more.
+  virtual Status finish() { return Status(); }
+  // Success, or why it serves no changes.
+  virtual Status changeable() const { return Status(); }
   // Numbers for people and for metrics.
   struct Counter {
     std::string_view name;
@@ -157,6 +165,10 @@ struct ServerOptions {
   std::uint64_t expected_keys = 1024;          // to begin with; the index grows
   std::uint64_t put_timeout_ns = 100'000'000;  // from the request until the value must be there
   std::uint32_t clean_at_percent = 75;         // of the log's space in use
+  // Where the marks of the log's segments go on, so often: what is damaged before them is noticed.
+  std::uint64_t mark_every_ns = 500'000'000;
+  // A store with damage before its marks is served all the same, for reading alone.
+  bool accept_damage = false;
   bool clean_always = false;  // for who measures cleaning: after one comes the next
   Cleaning cleaning = Cleaning::cheapest;
   // How long a client may be silent before it follows a change that all must know of; then it is

@@ -39,11 +39,14 @@ bool EfactoryLocal::is_known(Mark mark) const {
 std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
   ++uses_;
   const std::uint64_t before = catalogue_.sequence();
-  const std::optional<Object> object =
+  const auto [object, is_damaged] =
       catalogue_.shown(key, [this](std::uint64_t sequence) { return is_known(sequence); });
   if (!object) {
     deleted_since(before);
     return std::nullopt;
+  }
+  if (is_damaged) [[unlikely]] {
+    return Found{{}, object->expires(), object->sequence(), true};
   }
   return Found{object->value(), object->expires(), object->sequence()};
 }

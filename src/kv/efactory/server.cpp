@@ -18,6 +18,10 @@ constexpr std::size_t most_awaited = 1 << 16;
 constexpr std::size_t most_grants = 1 << 16;
 // After which a value is looked for whose client was to ask for it, and has not.
 constexpr std::uint64_t look_forgotten_ns = 50'000'000;
+constexpr std::string_view damaged_text =
+    "the value of this key is damaged: it fails its checksum; put it anew, delete it, or restore "
+    "it "
+    "from a backup";
 
 }  // namespace
 
@@ -64,6 +68,8 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
   server->flows_.keep(server->tidy());
   server->flows_.keep(server->forget_expired());
   server->flows_.keep(server->local_->commit());
+  server->flows_.keep(server->move_marks());
+  server->flows_.keep(server->verify_recovered());
   return std::unique_ptr<StoreServer>(std::move(server));
 }
 
@@ -312,6 +318,9 @@ Result<Ticket> EfactoryServer::put_lasting(ConstBytes key, ConstBytes value) {
 rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body, bool whole) {
   const Catalogue::Found found = catalogue_->get(key);
   wake_flagger();
+  if (found.damaged) [[unlikely]] {
+    return rpc::Reply::failure(body, Code::damaged, damaged_text);
+  }
   if (!found.object) {
     rpc::Reply reply = rpc::Reply::failure(body, Code::not_found, "there is no such key");
     reply.ticket = found.ticket;
@@ -393,6 +402,9 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   }
   return {{"keys", catalogue_->keys()},
           {"keys_with_expiry", catalogue_->expiring()},
+          {"recovered_keys", catalogue_->recovered_keys()},
+          {"verified_keys", verified_keys()},
+          {"damaged_keys", catalogue_->damaged().size()},
           {"index_bytes", catalogue_->index_bytes()},
           {"expired_keys", expired_},
           {"put_requests", puts_},

@@ -56,6 +56,8 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 ||
            !catalogue_->flushed().empty() || cleaning_ || growing_ || local_->busy();
   }
+  Status finish() override;
+  Status changeable() const override { return catalogue_->log().changeable(); }
   std::vector<Counter> counters() const override;
   std::uint64_t failed_requests() const override { return rpc_->failures(); }
   const Histogram* durability_latency() const override { return &durability_ns_; }
@@ -108,6 +110,11 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   Task<void> verify();
   Task<void> flag_flushed();
   Task<void> tidy();
+  // Damage (marks.cpp).
+  bool note_bounds();
+  Task<void> move_marks();
+  Task<void> verify_recovered();
+  std::uint64_t verified_keys() const;
   Task<void> forget_expired();
   Task<void> clean_something();
   Task<Status> clean();
@@ -210,7 +217,10 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::uint64_t snapshots_ = 0;  // that were made
   std::uint64_t round_ = 0;
   Reads reads_;
-  bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
+  bool verifying_ = false;           // versions are in the verifier's hands, and awaited no more
+  Offset in_hand_ = 0;               // the one of them that it looks at
+  std::uint64_t verified_keys_ = 0;  // of those that recovery found
+  bool all_verified_ = false;
   bool cleaning_ = false;
   bool copying_ = false;                                    // and what is to be copied is known
   bool growing_ = false;                                    // the index
