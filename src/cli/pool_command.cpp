@@ -1,4 +1,4 @@
-// remora pool create | info | check
+// remora pool create | info; check and salvage have files of their own.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -13,17 +13,11 @@
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/pool_commands.h"
 #include "pmem/pool_file.h"
 
 namespace remora::cli {
 namespace {
-
-struct PoolArguments {
-  std::string path;
-  std::string size = "64M";
-  std::string media = "auto";
-  bool json = false;
-};
 
 std::string text_of(const pool_format::Uuid& uuid) {
   std::string text;
@@ -66,7 +60,9 @@ std::string version_text(Pool& pool) {
                                                std::to_string(pool.header().version) + ")");
 }
 
-nlohmann::ordered_json describe(PoolFile& file) {
+}  // namespace
+
+nlohmann::ordered_json pool_json(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   return {{"path", file.file().path()},
           {"format_version", file.pool().found_version()},
@@ -81,7 +77,7 @@ nlohmann::ordered_json describe(PoolFile& file) {
           {"roots", root_names(file)}};
 }
 
-void print_table(PoolFile& file) {
+void print_pool(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   fmt::print("pool         {}\n", file.file().path());
   fmt::print("format       {}\n", version_text(file.pool()));
@@ -103,6 +99,8 @@ void print_table(PoolFile& file) {
     fmt::print("  {}\n", name);
   }
 }
+
+namespace {
 
 void print_strategy(const Strategy& strategy) {
   fmt::print("granularity  {}\n", to_string(strategy.granularity));
@@ -131,11 +129,11 @@ int create(const PoolArguments& arguments) {
     return fail(file.status());
   }
   if (arguments.json) {
-    nlohmann::ordered_json json = describe(*file);
+    nlohmann::ordered_json json = pool_json(*file);
     add_strategy(file->region().strategy(), json);
     print_json(json);
   } else {
-    print_table(*file);
+    print_pool(*file);
     print_strategy(file->region().strategy());
   }
   return exit_kept;
@@ -165,43 +163,14 @@ int info(const PoolArguments& arguments) {
     return fail(strategy.status());
   }
   if (arguments.json) {
-    nlohmann::ordered_json json = describe(*file);
+    nlohmann::ordered_json json = pool_json(*file);
     add_strategy(*strategy, json);
     print_json(json);
   } else {
-    print_table(*file);
+    print_pool(*file);
     print_strategy(*strategy);
   }
   return exit_kept;
-}
-
-int check(const PoolArguments& arguments) {
-  // A file that is no pool, or that cannot be read, was not checked: that is another status than a
-  // pool that was checked and found wanting.
-  if (Status status = PoolFile::verify(arguments.path); !status.ok()) {
-    return fail(status);
-  }
-  Result<PoolFile> file = PoolFile::inspect(arguments.path);
-  if (!file.ok() && file.code() != Code::damaged) {
-    return fail(file.status());
-  }
-  const Status verdict = file.ok() ? file->pool().check_in_full() : file.status();
-  const bool sound = verdict.ok();
-  const std::string finding(verdict.message());
-  if (arguments.json) {
-    nlohmann::ordered_json json =
-        file.ok() ? describe(*file) : nlohmann::ordered_json{{"path", arguments.path}};
-    json["sound"] = sound;
-    json["findings"] =
-        sound ? nlohmann::ordered_json::array() : nlohmann::ordered_json::array({finding});
-    print_json(json);
-  } else if (sound) {
-    print_table(*file);
-    fmt::print("sound: header, log, block table and roots agree\n");
-  } else {
-    fmt::print("damaged: {}\n", finding);
-  }
-  return sound ? exit_kept : exit_broken;
 }
 
 }  // namespace
@@ -227,7 +196,14 @@ void add_pool_command(CLI::App& app, int& exit_status) {
   CLI::App* info_command =
       add("info", "Describe a pool and its medium; the file is left untouched", info);
   info_command->add_option("--media", arguments->media, media_help)->capture_default_str();
-  add("check", "Check a pool's structures; the file is left untouched", check);
+  add("check", "Check a pool and the store in it, every byte; the file is left untouched",
+      check_pool);
+  CLI::App* salvage_command = add(
+      "salvage", "Save what is whole of a damaged store; the pool is left untouched", salvage_pool);
+  salvage_command->add_option("to", arguments->to, "The new pool's file")->required();
+  salvage_command->add_option("--size", arguments->salvage_size,
+                              "Of the new pool; as the old one's unless told");
+  salvage_command->add_option("--media", arguments->media, media_help)->capture_default_str();
 }
 
 }  // namespace remora::cli

@@ -25,8 +25,10 @@ constexpr std::uint32_t flows = 6;
 constexpr std::uint32_t keys_of_flow = 40;
 constexpr std::uint32_t rounds = 420;        // of each flow
 constexpr std::uint32_t stale_after = 2000;  // operations of all of them
+constexpr std::uint64_t turns_per_tending = 40;
 constexpr std::uint64_t hour_ms = 3'600'000;
-// Long enough for marks to follow, which they do about once a second.
+// Time is short here: marks follow sooner, and what is behind them is as much as elsewhere.
+constexpr std::uint64_t mark_every_ns = 200'000;
 constexpr std::uint64_t pause_ns = 20'000'000;
 
 struct Program {
@@ -56,8 +58,12 @@ class Making {
       near_.spawn(work(flow, random_.fork()));
     }
     const std::uint64_t until = ending_ == Ending::clean_stop ? flows * rounds : flows * rounds / 2;
+    std::uint64_t turns = 0;
     while (operations_ < until) {
       (void)loop_.run_for(10'000);
+      if (++turns % turns_per_tending == 0) {
+        REMORA_CHECK(program_->pool->tend().ok(), "a pool could not be tended");
+      }
       if (image_.stale.empty() && operations_ >= std::min<std::uint64_t>(until / 2, stale_after)) {
         image_.stale = copy();
       }
@@ -74,7 +80,10 @@ class Making {
     program_->store =
         engine
             .start_server(Host(loop_, server_.nic(), &server_.region()), *program_->pool,
-                          {.create = true, .expected_keys = 512, .clean_at_percent = 50})
+                          {.create = true,
+                           .expected_keys = 512,
+                           .clean_at_percent = 50,
+                           .mark_every_ns = mark_every_ns})
             .value();
     std::unique_ptr<kv::PendingClient> pending =
         engine.start_client(Host(loop_, near_.nic(), nullptr, Faults(), {}, 2), {}).value();
@@ -103,7 +112,10 @@ class Making {
     }
   }
 
-  void stop_in_order() {}
+  void stop_in_order() {
+    REMORA_CHECK(program_->store->finish().ok(), "an orderly stop failed");
+    REMORA_CHECK(program_->pool->close().ok(), "a pool could not be closed");
+  }
 
   std::vector<std::byte> copy() {
     const ConstBytes visible = server_.memory().visible();

@@ -12,7 +12,10 @@
 
 #include "base/check.h"
 #include "base/printable.h"
+#include "kv/log/object.h"
+#include "kv/log/survey.h"
 #include "pmem/open_region.h"
+#include "pmem/pool_checks.h"
 #include "tests/corruption/life.h"
 
 namespace remora::corruption {
@@ -31,11 +34,48 @@ class Judge {
   }
 
   Verdict judge(Region& region) {
-    if (!live(region, true) || verdict_.outcome >= Outcome::broken) {
-      return verdict_;
+    check(region);
+    if (live(region, true) && verdict_.outcome < Outcome::broken) {
+      (void)live(region, false);
     }
-    (void)live(region, false);
+    compare_with_check();
     return verdict_;
+  }
+
+  // What `pool check` and `pool salvage` make of it, in a view of their own.
+  void check(Region& region) {
+    const std::unique_ptr<Region> view = make_dram(region.size()).value();
+    std::ranges::copy(region.bytes(), view->data());
+    const Result<std::unique_ptr<Pool>> pool = Pool::open(*view, "the pool");
+    if (!pool.ok()) {
+      PoolFindings findings;
+      std::ranges::copy(region.bytes(), view->data());
+      (void)Pool::open_damaged(*view, "the pool", findings);
+    }
+    const kv::Survey survey =
+        kv::survey_store(view->bytes(), pool.ok() ? pool.value().get() : nullptr);
+    called_sound_ = pool.ok() && pool.value()->check_in_full().ok() && survey.findings.empty();
+    const bool is_all = std::ranges::none_of(survey.findings, [](const kv::Finding& finding) {
+      return finding.what != kv::Finding::What::value;
+    });
+    for (const Offset offset : survey.whole) {
+      const kv::Object object(view->data() + offset, offset);
+      const std::string key(as_text(object.key()));
+      const std::string value(as_text(object.value()));
+      if (!ever(key).contains(value)) {
+        wrong(key, "salvage", "bytes that nobody has put", false);
+      } else if (pool.ok() && is_all && !expected_.at(key).values.contains(value)) {
+        wrong(key, "salvage", "an old value is saved", true);
+      }
+    }
+  }
+  // What is noticed when it is served is noticed by who looks at all of it.
+  void compare_with_check() {
+    const bool is_noticed =
+        verdict_.outcome == Outcome::refused || verdict_.outcome == Outcome::damaged;
+    if (is_noticed && called_sound_) {
+      is(Outcome::broken, "the check calls it sound: " + verdict_.detail);
+    }
   }
 
  private:
@@ -158,6 +198,7 @@ class Judge {
   std::map<std::string, BaseImage::Allowed> expected_;
   std::set<std::string> put_anew_;
   std::set<std::string> wrong_keys_;
+  bool called_sound_ = false;
   Verdict verdict_;
 };
 

@@ -65,6 +65,9 @@ Answer Life::ask_remotely(const std::string& key) {
 
 Answer Life::ask_locally(const std::string& key) {
   const std::optional<kv::LocalStore::Found> found = server_->local()->get(as_bytes(key));
+  if (found && found->damaged) {
+    return {Answer::Kind::damaged, "damaged"};
+  }
   return found ? Answer{Answer::Kind::value, std::string(as_text(found->value))} : Answer{};
 }
 
@@ -91,6 +94,9 @@ void Life::rest() {
 void Life::stop_in_order() {
   client_.reset();
   rest();
+  (void)server_->finish();
+  server_.reset();
+  (void)pool_->close();
 }
 
 }  // namespace remora::corruption
