@@ -37,6 +37,7 @@
 #include "host/host.h"
 #include "kv/limits.h"
 #include "kv/promise.h"
+#include "kv/verify_reads.h"
 #include "pmem/pool.h"
 #include "runtime/task.h"
 
@@ -138,6 +139,9 @@ class StoreServer {
   virtual Status finish() { return Status(); }
   // Success, or why it serves no changes.
   virtual Status changeable() const { return Status(); }
+  // Begins a pass over everything that lives, as fast as requests let it, unless one is under way
+  // already; counters tell how it goes. `unsupported` where an engine has no checksums.
+  virtual Status scrub();
   // Numbers for people and for metrics.
   struct Counter {
     std::string_view name;
@@ -182,6 +186,10 @@ struct ServerOptions {
   // out space keep to it.
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = UINT64_MAX;
+  // Whether gets of the server's own process compute the checksums of what they show.
+  VerifyReads verify_reads = VerifyReads::automatic;
+  // In how long the checksum of everything that lives is computed once; 0: never.
+  std::uint64_t scrub_ns = std::uint64_t{24} * 3600 * 1'000'000'000;
   // Whether the server's loop may wait for a commit that all its clients wait for. Who is far away
   // would take that for a server that is gone.
   bool may_stand_still = true;
@@ -197,6 +205,9 @@ struct ClientOptions {
   std::optional<std::uint32_t> whole_value_bytes = {};
   // Whether gets ask for such values too, and do not READ them; by default they do.
   bool whole_gets = true;
+  // Whether the checksum of a value that was READ is computed. Where it fails the server is asked,
+  // which looks for itself.
+  VerifyReads verify_reads = VerifyReads::automatic;
   fabric::ConnectOptions connect = {};
 };
 

@@ -181,6 +181,8 @@ class Catalogue {
     open,  // it is not the newest of a key, was verified before, or its value is awaited
   };
   Verdict verify(const Object& object, Tag tag, const Host& by);
+  // The same for the newest version of this key, if there is one (scrub.cpp).
+  void verify_newest(ConstBytes key);
   // Its checksum fails, though it was persistent.
   void note_damaged(const Object& object, const Host& by);
   // Newest versions whose checksums fail, by their offsets.
@@ -191,6 +193,14 @@ class Catalogue {
   std::uint64_t recovered_keys() const { return recovered_keys_; }
   // Versions that marks may not pass. Replaces the content of `out`.
   void list_undecided(std::vector<Offset>& out) const;
+  // Verifies what some entries of the index lead to, from `from` on: newest versions that are
+  // values. One that fails is damaged from then on (scrub.cpp).
+  struct Scrubbed {
+    Tag next = 0;  // 0: at the end
+    std::uint64_t seen = 0;
+    std::uint64_t damaged = 0;
+  };
+  Scrubbed scrub(Tag from, std::uint64_t most_entries);
 
   // --- Cleaning (catalogue_cleaning.cpp, and cleaning.cpp for its stages).
 

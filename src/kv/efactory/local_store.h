@@ -56,6 +56,9 @@ class EfactoryLocal final : public LocalStore {
   std::uint64_t keys() const override { return catalogue_.keys(); }
   std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
 
+  // Whether gets compute checksums.
+  void verify_reads(VerifyReads policy) { verify_reads_ = policy; }
+
   // Whether changes wait to become persistent.
   bool busy() const { return persistent_ != last_ || !batch_.empty(); }
   // How often it was used: who sees another number knows that somebody uses it.
@@ -98,6 +101,7 @@ class EfactoryLocal final : public LocalStore {
   };
 
   Status failed() const;
+  bool passes(const Object& object);
   Status admit(std::span<const Write> writes) const;
   // A put that the surroundings have admitted.
   Result<Mark> put_admitted(ConstBytes key, std::span<const ConstBytes> value, Expiry expires,
@@ -116,6 +120,7 @@ class EfactoryLocal final : public LocalStore {
   const Host background_;
   const std::uint64_t commit_ns_;
   const bool by_commit_;  // persistent after a group commit; else after a drain
+  VerifyReads verify_reads_ = VerifyReads::never;
   std::uint64_t uses_ = 0;
   Mark last_ = 0;
   Mark persistent_ = 0;

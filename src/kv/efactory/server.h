@@ -58,11 +58,28 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   }
   Status finish() override;
   Status changeable() const override { return catalogue_->log().changeable(); }
+  Status scrub() override;
   std::vector<Counter> counters() const override;
   std::uint64_t failed_requests() const override { return rpc_->failures(); }
   const Histogram* durability_latency() const override { return &durability_ns_; }
 
  private:
+  // What the scrubber has done, and where it is.
+  struct Scrub {
+    Tag from = 0;
+    bool hurried = false;       // somebody asked for a pass, which is under way
+    std::uint64_t looks = 1;    // until the next pause
+    std::uint64_t reached = 0;  // keys of this pass
+    std::uint64_t damaged = 0;  // of these
+    std::uint64_t objects = 0;  // of all passes
+    std::uint64_t passes = 0;   // that came to their end
+    std::uint64_t last_keys = 0;
+    std::uint64_t last_damaged = 0;
+    std::uint64_t last_end_ms = 0;  // since 1970
+    Sleep* pause = nullptr;
+    std::optional<Event> asked;
+  };
+
   struct Peer {
     std::unique_ptr<StoreGuard> guard;           // outlives the region
     std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on
@@ -91,7 +108,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   rpc::Reply put_whole(ConstBytes request, Bytes body, Durability durability);
   Result<Ticket> put_standard(ConstBytes key, ConstBytes value);
   Result<Ticket> put_lasting(ConstBytes key, ConstBytes value);
-  rpc::Reply get(ConstBytes key, Bytes body, bool whole);
+  rpc::Reply get(ConstBytes key, Bytes body, bool whole, bool checked);
   rpc::Reply del(ConstBytes key, Bytes body);
   rpc::Reply scan(ConstBytes request, Bytes body);
   rpc::Reply persist(const rpc::Session& session, ConstBytes request, Bytes body);
@@ -109,6 +126,10 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // Background.
   Task<void> verify();
   Task<void> flag_flushed();
+  // The scrubber (scrub.cpp).
+  Task<void> scrub_always();
+  Task<void> scrub_pause();
+  void end_scrub_pass();
   Task<void> tidy();
   // Damage (marks.cpp).
   bool note_bounds();
@@ -265,6 +286,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::optional<Event> to_flag_;
   std::optional<Event> to_tidy_;
   std::optional<Event> to_expire_;
+  Scrub scrub_;
   CommitWatch commits_;
   std::unique_ptr<EfactoryLocal> local_;
   Flows flows_;
