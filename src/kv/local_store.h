@@ -72,6 +72,8 @@ class LocalStore {
 
   // Success, or why nothing becomes persistent any more: changes are refused with it from then on.
   virtual Status failure() const { return Status(); }
+  // Success, or why there can be no changes, though nothing has failed.
+  virtual Status changeable() const { return Status(); }
   // Only for a store that has failed: whether a power cut may take what is known of this key.
   virtual bool is_in_doubt(ConstBytes /*key*/) { return false; }
 

@@ -50,6 +50,7 @@ class EfactoryLocal final : public LocalStore {
   Task<Status> persistent(Mark mark) override;
   bool settled(Mark mark) override;
   std::optional<Status> persistent_at_once() override;
+  Status changeable() const override { return catalogue_.log().changeable(); }
   Status failure() const override { return has_failed_ ? failed() : Status(); }
   bool is_in_doubt(ConstBytes key) override;
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
