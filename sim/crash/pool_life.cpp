@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pmem/version_one_testing.h"
+
 namespace remora {
 namespace {
 
@@ -40,11 +42,18 @@ void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults
                         const Expectation& expected, Random random) {
   pool_.reset();
   region_.reset();
-  memory_.restart(image, platform, random.fork());
+  expected_ = expected;
+  image_.assign(image.begin(), image.end());
+  found_version_ = load<std::uint32_t>(image.data() + offsetof(pool_format::Header, version));
+  const bool is_pool = load<std::uint64_t>(image.data()) != 0;
+  if (is_pool && found_version_ == pool_format::version && random.chance(1, 4)) {
+    make_version_one(image_);
+    expected_.up_to_date = false;
+  }
+  memory_.restart(image_, platform, random.fork());
   region_.emplace(memory_);
   random_ = random.fork();
   faults_ = faults;
-  expected_ = expected;
   creating_ = false;
   pending_.clear();
   crowded_ = random_.chance(1, 3);
@@ -55,7 +64,7 @@ void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults
 
 Expectation PoolLife::expectation() const {
   if (creating_) {
-    return {true, {PoolState{}}};
+    return {true, false, {PoolState{}}};
   }
   if (pending_.empty()) {
     return expected_;
@@ -67,6 +76,7 @@ Expectation PoolLife::expectation() const {
     }
   }
   Expectation expectation;
+  expectation.up_to_date = true;
   for (std::size_t i = newest; i < pending_.size(); ++i) {
     expectation.states.push_back(pending_[i].state);
   }
@@ -86,6 +96,10 @@ std::optional<Broken> PoolLife::create() {
 }
 
 std::optional<Broken> PoolLife::recover() {
+  if (expected_.up_to_date && found_version_ != pool_format::version) {
+    return Broken{"up to date", "a pool that was opened is of version " +
+                                    std::to_string(found_version_) + " after the cut"};
+  }
   Result<std::unique_ptr<Pool>> pool = Pool::open(*region_, "the pool", faults_);
   if (!pool.ok()) {
     const auto magic = load<std::uint64_t>(memory_.bytes().data());
@@ -110,7 +124,7 @@ std::optional<Broken> PoolLife::recover() {
 
 std::optional<Broken> PoolLife::step() {
   const std::size_t root = random_.below(model_roots);
-  switch (random_.below(10)) {
+  switch (random_.below(12)) {
     case 0:
     case 1:
     case 2:
@@ -123,6 +137,10 @@ std::optional<Broken> PoolLife::step() {
       return swap_roots(root, (root + 1) % model_roots);
     case 7:
       return reserve_in_vain();
+    case 8:
+      return tend();
+    case 9:
+      return random_.chance(1, 3) ? restart() : tend();
     default:
       return commit_something();
   }
@@ -254,6 +272,35 @@ std::optional<Broken> PoolLife::commit_something() {
     return unexpected("waiting for a transaction", status);
   }
   pending_.erase(pending_.begin(), pending_.end() - 1);
+  return std::nullopt;
+}
+
+std::optional<Broken> PoolLife::tend() {
+  const Result<bool> busy = pool_->tend();
+  return busy.ok() ? std::nullopt : std::optional(unexpected("tending the pool", busy.status()));
+}
+
+// An orderly end, and a new beginning that has nothing to recover.
+std::optional<Broken> PoolLife::restart() {
+  if (Status status = pool_->close(); !status.ok()) {
+    return unexpected("closing the pool", status);
+  }
+  pending_.erase(pending_.begin(), pending_.end() - 1);
+  pending_.back().ticket = Ticket{};
+  Result<std::unique_ptr<Pool>> pool = Pool::open(*region_, "the pool", faults_);
+  if (!pool.ok()) {
+    return Broken{"opens", std::string(pool.status().message())};
+  }
+  if ((*pool)->replayed_records() != 0) {
+    return Broken{"closed", "records are left to replay after an orderly end"};
+  }
+  const Result<PoolState> found = read_state(**pool);
+  if (!found.ok() || *found != now()) {
+    return Broken{"whole", found.ok()
+                               ? "found " + describe(*found) + ", expected " + describe(now())
+                               : std::string(found.status().message())};
+  }
+  pool_ = std::move(pool).value();
   return std::nullopt;
 }
 

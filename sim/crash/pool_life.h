@@ -19,6 +19,7 @@ namespace remora {
 // What a machine may hold after a cut.
 struct Expectation {
   bool may_be_absent = false;  // the pool's creation was not acknowledged
+  bool up_to_date = false;     // the pool was opened: it is of the newest version for good
   std::vector<PoolState> states;
 };
 
@@ -33,7 +34,8 @@ class PoolLife {
 
   CrashMemory& memory() { return memory_; }
 
-  // Power-on. Call before anything else, and again for the next life.
+  // Power-on. Call before anything else, and again for the next life. Now and then the image
+  // becomes one of version 1 in the same state, for this life to bring up to date.
   void power_on(ConstBytes image, const Platform& platform, const Faults& faults,
                 const Expectation& expected, Random random);
 
@@ -62,6 +64,8 @@ class PoolLife {
   std::optional<Broken> swap_roots(std::size_t root, std::size_t other);
   std::optional<Broken> reserve_in_vain();
   std::optional<Broken> commit_something();
+  std::optional<Broken> tend();
+  std::optional<Broken> restart();
   std::optional<ModelObject> new_object(std::optional<Broken>& broken);
   const PoolState& now() const { return pending_.back().state; }
 
@@ -71,6 +75,8 @@ class PoolLife {
   Random random_{0};
   Faults faults_;
   Expectation expected_;
+  std::vector<std::byte> image_;
+  std::uint32_t found_version_ = 0;  // of the image, before it was made older
   bool creating_ = false;
   bool crowded_ = false;          // large objects, so that the pool is often full
   std::vector<Pending> pending_;  // from the newest acknowledged state on, oldest first

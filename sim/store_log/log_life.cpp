@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kv/log/log_upgrade_testing.h"
+
 namespace remora {
 
 using kv::DataPool;
@@ -57,6 +59,7 @@ void LogLife::power_on(ConstBytes image, const Platform& platform, const Faults&
   faults_ = faults;
   expected_ = expected;
   last_ = Ticket{};
+  noted_.reset();
   pools_.clear();
   current_ = nullptr;
   next_ = nullptr;
@@ -138,11 +141,34 @@ std::optional<Broken> LogLife::recover() {
                                        " segments, the log " +
                                        std::to_string(log_->usage().segments)};
   }
-  return std::nullopt;
+  for (const FoundObject& object : found) {
+    if (log_->is_before_mark(object.offset) && !object.intact && object.flags == 0) {
+      return Broken{"marks", "object " + std::to_string(object.number) +
+                                 " lies before the mark, and nobody decided on it"};
+    }
+  }
+  return random_.chance(1, 8) ? damage_something(found) : std::nullopt;
+}
+
+// On another machine, which begins with what this one shows now.
+std::optional<Broken> LogLife::damage_something(const std::vector<FoundObject>& found) {
+  std::vector<FoundObject> before;
+  std::ranges::copy_if(found, std::back_inserter(before), [this](const FoundObject& object) {
+    return log_->is_before_mark(object.offset);
+  });
+  return damage_.try_one(memory_.visible(), memory_.platform(), faults_, found, before,
+                         *pool_->root(kv::store_format::root_name), random_.fork());
 }
 
 std::optional<Broken> LogLife::step() {
-  switch (random_.below(16)) {
+  switch (random_.below(21)) {
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+      return move_marks();
+    case 20:
+      return random_.chance(1, 3) ? downgrade() : move_marks();
     case 0:
     case 1:
     case 2:
@@ -291,6 +317,52 @@ void LogLife::seal() {
       ticket = last_;
     }
   });
+}
+
+// Decided is what has its value, or a flag that says what became of it: all of that is flushed.
+std::optional<Broken> LogLife::move_marks() {
+  if (noted_ && persistent(noted_)) {
+    const Result<Ticket> moved = log_->move_marks(1 + random_.below(3));
+    if (!moved.ok()) {
+      return unexpected("moving the marks", moved.status());
+    }
+    last_ = *moved;
+    noted_.reset();
+    return std::nullopt;
+  }
+  std::vector<Offset> undecided;
+  for (const ModelPool& pool : pools_) {
+    for (const LoggedObject& object : pool.objects) {
+      const bool is_decided = object.filled || object.kind == kv::Kind::tombstone ||
+                              object.flags.changes.back().value != 0;
+      if (!is_decided) {
+        undecided.push_back(object.offset);
+      }
+    }
+  }
+  std::vector<kv::Segment> segments;
+  log_->list(DataPool::current, segments);
+  if (!segments.empty()) {  // what recovery found came from the medium
+    log_->settled(segments[random_.below(segments.size())].number);
+  }
+  if (log_->note_bounds(undecided)) {
+    seal();
+    noted_ = last_;
+  }
+  return std::nullopt;
+}
+
+std::optional<Broken> LogLife::downgrade() {
+  seal();
+  Status status = pool_->wait(last_);
+  if (!status.ok()) {
+    return unexpected("waiting", status);
+  }
+  expected_ = expectation();
+  log_.reset();
+  status = kv::begin_downgrade(*pool_);
+  status = status.ok() ? kv::rewrite_states(*pool_) : status;
+  return status.ok() ? std::optional<Broken>() : unexpected("a step back", status);
 }
 
 // Somebody waits, or the group commit takes one of its two steps by itself.

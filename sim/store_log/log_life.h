@@ -15,6 +15,7 @@
 #include "sim/crash/subject.h"
 #include "sim/memory/crash_memory.h"
 #include "sim/memory/crash_region.h"
+#include "sim/store_log/log_damage.h"
 #include "sim/store_log/log_model.h"
 
 namespace remora {
@@ -68,6 +69,11 @@ class LogLife {
   std::optional<Broken> clean();
   std::optional<Broken> end_old_pool();
   std::optional<Broken> commit_something();
+  // Marks: what is undecided is noted, and when that is persistent the marks move.
+  std::optional<Broken> move_marks();
+  // The store is left as a program of version 2 leaves it, and its machine stands still.
+  std::optional<Broken> downgrade();
+  std::optional<Broken> damage_something(const std::vector<FoundObject>& found);
   void seal();
   LoggedObject* any_object();
 
@@ -82,6 +88,8 @@ class LogLife {
   Faults faults_;
   ExpectedLog expected_;
   Ticket last_;
+  std::optional<Ticket> noted_;  // when the marks may move
+  LogDamage damage_{pool_bytes};
   std::list<ModelPool> pools_;  // those that may be found; while cleaning the last is the next one
   ModelPool* current_ = nullptr;  // of pools_
   ModelPool* next_ = nullptr;     // of pools_, while a cleaning is under way

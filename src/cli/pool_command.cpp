@@ -1,26 +1,23 @@
-// remora pool create | info | check
+// remora pool create | info; check and salvage have files of their own.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "base/printable.h"
 #include "base/size_text.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/pool_commands.h"
 #include "pmem/pool_file.h"
 
 namespace remora::cli {
 namespace {
-
-struct PoolArguments {
-  std::string path;
-  std::string size = "64M";
-  std::string media = "auto";
-  bool json = false;
-};
 
 std::string text_of(const pool_format::Uuid& uuid) {
   std::string text;
@@ -35,36 +32,75 @@ std::string durability_of(const Strategy& strategy) {
   return strategy.survives_power_cut ? "survives a power cut" : "lost in a power cut";
 }
 
-nlohmann::ordered_json describe(PoolFile& file) {
+// Names come from whoever made the file; none of them steers a terminal, nor breaks JSON.
+std::vector<std::string> root_names(PoolFile& file) {
+  std::vector<std::string> names = file.pool().root_names();
+  std::ranges::transform(names, names.begin(), [](const auto& name) { return printable(name); });
+  return names;
+}
+
+// What lives of each account that has anything.
+nlohmann::ordered_json describe_accounts(const PoolUsage& usage) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < usage.accounts.size(); ++i) {
+    if (const AccountUsage& account = usage.accounts[i]; account.object_count != 0) {
+      json[to_string(static_cast<Account>(i))] = {{"object_count", account.object_count},
+                                                  {"object_bytes", account.object_bytes}};
+    }
+  }
+  return json;
+}
+
+// What the file has; a later opening for changes brings it up to date.
+std::string version_text(Pool& pool) {
+  const std::uint32_t found = pool.found_version();
+  return "version " + std::to_string(found) +
+         (found == pool.header().version ? ""
+                                         : " (the next to open it for changes makes it version " +
+                                               std::to_string(pool.header().version) + ")");
+}
+
+}  // namespace
+
+nlohmann::ordered_json pool_json(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   return {{"path", file.file().path()},
-          {"format_version", file.pool().header().version},
+          {"format_version", file.pool().found_version()},
           {"uuid", text_of(file.pool().header().uuid)},
           {"size_bytes", usage.size_bytes},
           {"object_count", usage.object_count},
           {"object_bytes", usage.object_bytes},
+          {"accounts", describe_accounts(usage)},
           {"free_bytes", usage.free_bytes},
           {"largest_free_bytes", usage.largest_free_bytes},
           {"replayed_records", file.pool().replayed_records()},
-          {"roots", file.pool().root_names()}};
+          {"roots", root_names(file)}};
 }
 
-void print_table(PoolFile& file) {
+void print_pool(PoolFile& file) {
   const PoolUsage usage = file.pool().usage();
   fmt::print("pool         {}\n", file.file().path());
-  fmt::print("format       version {}\n", file.pool().header().version);
+  fmt::print("format       {}\n", version_text(file.pool()));
   fmt::print("uuid         {}\n", text_of(file.pool().header().uuid));
   fmt::print("size         {}\n", format_size(usage.size_bytes));
   fmt::print("objects      {} in {}\n", usage.object_count, format_size(usage.object_bytes));
+  for (std::size_t i = 0; i < usage.accounts.size(); ++i) {
+    if (const AccountUsage& account = usage.accounts[i]; account.object_count != 0) {
+      fmt::print("  {:<10} {} in {}\n", to_string(static_cast<Account>(i)), account.object_count,
+                 format_size(account.object_bytes));
+    }
+  }
   fmt::print("free         {}, largest piece {}\n", format_size(usage.free_bytes),
              format_size(usage.largest_free_bytes));
   fmt::print("log          {} records to replay\n", file.pool().replayed_records());
-  const std::vector<std::string> names = file.pool().root_names();
+  const std::vector<std::string> names = root_names(file);
   fmt::print("roots        {}\n", names.empty() ? "none" : "");
   for (const std::string& name : names) {
     fmt::print("  {}\n", name);
   }
 }
+
+namespace {
 
 void print_strategy(const Strategy& strategy) {
   fmt::print("granularity  {}\n", to_string(strategy.granularity));
@@ -93,11 +129,11 @@ int create(const PoolArguments& arguments) {
     return fail(file.status());
   }
   if (arguments.json) {
-    nlohmann::ordered_json json = describe(*file);
+    nlohmann::ordered_json json = pool_json(*file);
     add_strategy(file->region().strategy(), json);
     print_json(json);
   } else {
-    print_table(*file);
+    print_pool(*file);
     print_strategy(file->region().strategy());
   }
   return exit_kept;
@@ -127,43 +163,14 @@ int info(const PoolArguments& arguments) {
     return fail(strategy.status());
   }
   if (arguments.json) {
-    nlohmann::ordered_json json = describe(*file);
+    nlohmann::ordered_json json = pool_json(*file);
     add_strategy(*strategy, json);
     print_json(json);
   } else {
-    print_table(*file);
+    print_pool(*file);
     print_strategy(*strategy);
   }
   return exit_kept;
-}
-
-int check(const PoolArguments& arguments) {
-  // A file that is no pool, or that cannot be read, was not checked: that is another status than a
-  // pool that was checked and found wanting.
-  if (Status status = PoolFile::verify(arguments.path); !status.ok()) {
-    return fail(status);
-  }
-  Result<PoolFile> file = PoolFile::inspect(arguments.path);
-  if (!file.ok() && file.code() != Code::damaged) {
-    return fail(file.status());
-  }
-  const Status verdict = file.ok() ? file->pool().check_in_full() : file.status();
-  const bool sound = verdict.ok();
-  const std::string finding(verdict.message());
-  if (arguments.json) {
-    nlohmann::ordered_json json =
-        file.ok() ? describe(*file) : nlohmann::ordered_json{{"path", arguments.path}};
-    json["sound"] = sound;
-    json["findings"] =
-        sound ? nlohmann::ordered_json::array() : nlohmann::ordered_json::array({finding});
-    print_json(json);
-  } else if (sound) {
-    print_table(*file);
-    fmt::print("sound: header, block table and roots agree\n");
-  } else {
-    fmt::print("damaged: {}\n", finding);
-  }
-  return sound ? exit_kept : exit_broken;
 }
 
 }  // namespace
@@ -189,7 +196,14 @@ void add_pool_command(CLI::App& app, int& exit_status) {
   CLI::App* info_command =
       add("info", "Describe a pool and its medium; the file is left untouched", info);
   info_command->add_option("--media", arguments->media, media_help)->capture_default_str();
-  add("check", "Check a pool's structures; the file is left untouched", check);
+  add("check", "Check a pool and the store in it, every byte; the file is left untouched",
+      check_pool);
+  CLI::App* salvage_command = add(
+      "salvage", "Save what is whole of a damaged store; the pool is left untouched", salvage_pool);
+  salvage_command->add_option("to", arguments->to, "The new pool's file")->required();
+  salvage_command->add_option("--size", arguments->salvage_size,
+                              "Of the new pool; as the old one's unless told");
+  salvage_command->add_option("--media", arguments->media, media_help)->capture_default_str();
 }
 
 }  // namespace remora::cli

@@ -1,4 +1,5 @@
-// remora serve, put, get, del, scan, stat, shell, top, explain, demo, backup, stop: their options.
+// remora serve, put, get, del, scan, stat, shell, top, explain, demo, backup, scrub, stop: their
+// options.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "cli/product/backup.h"
 #include "cli/product/client_commands.h"
 #include "cli/product/explain.h"
+#include "cli/product/scrub.h"
 #include "cli/product/serve.h"
 #include "cli/product/shell.h"
 #include "cli/product/top.h"
@@ -33,6 +35,7 @@ struct ProductArguments {
   ExplainArguments explain;
   DemoArguments demo;
   BackupArguments backup;
+  bool scrub_json = false;
 };
 
 class ProductCommands {
@@ -56,6 +59,9 @@ class ProductCommands {
     add_explain();
     add_demo();
     add_backup();
+    CLI::App* scrub = client("scrub", "Verify all that the store holds, now; needs the role admin",
+                             [&all] { return scrub_command(all.where, all.scrub_json); });
+    scrub->add_flag("--json", all.scrub_json, "Print JSON");
     client("stop", "Let the store end its service in order; needs the role admin",
            [&all] { return stop_command(all.where); });
   }
@@ -119,6 +125,9 @@ class ProductCommands {
         {"clients", "How many at a time [64]"},
         {"client-operations", "What one client may have in flight [8192]"},
         {"client-bytes", "The same in bytes: values, requests, replies [256M]"},
+        {"scrub", "In how long all that lives is verified once, such as 24h, 30m; or off [24h]"},
+        {"verify-reads",
+         "Whether gets of Redis clients compute checksums: auto, always or never [auto]"},
         {"threads", "2: a thread, for which a core is free, verifies large values [1]"},
     };
     for (const auto& [key, help] : keys) {

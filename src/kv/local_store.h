@@ -33,6 +33,8 @@ class LocalStore {
     ConstBytes value;  // where it lies in the pool: until the next change here, or the next wait
     Expiry expires = 0;
     std::uint64_t version = 0;  // another one after every put of this key, and never 0
+    // The value fails its checksum, though it was persistent; none is given. A put or del mends it.
+    bool damaged = false;
   };
   virtual std::optional<Found> get(ConstBytes key) = 0;
 
@@ -73,6 +75,8 @@ class LocalStore {
   // Whether a part of what it reads is gone (base/lost_memory.h): it has failed, and what was just
   // found in it may be wrong.
   virtual bool lost() const { return false; }
+  // Success, or why there can be no changes, though nothing has failed.
+  virtual Status changeable() const { return Status(); }
   // Only for a store that has failed: whether a power cut may take what is known of this key.
   virtual bool is_in_doubt(ConstBytes /*key*/) { return false; }
 

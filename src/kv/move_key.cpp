@@ -8,6 +8,9 @@ Result<Moved> move_key(LocalStore& store, ConstBytes from, ConstBytes to, KeyMov
     if (!found) {
       return Status(Code::not_found, "there is no such key");
     }
+    if (found->damaged) {
+      return Status(Code::damaged, "the value of this key is damaged");
+    }
     const Result<LocalStore::Mark> mark =
         store.put(to, std::span(&found->value, 1), found->expires);
     if (!mark.ok()) {

@@ -10,6 +10,9 @@
 //   in_use            the store is making room, and was for as long as the client has patience: the
 //                     put or del did not happen; try again
 //   permission_denied the client may read alone
+//   damaged           the value fails its checksum, though it was persistent: a put or del of the
+//   key
+//                     mends it
 //   closed            the server is gone, or has disconnected this client
 //   timed_out         no answer, or one that came too late: a put may or may not have happened
 //
@@ -34,6 +37,7 @@
 #include "host/host.h"
 #include "kv/limits.h"
 #include "kv/promise.h"
+#include "kv/verify_reads.h"
 #include "pmem/pool.h"
 #include "runtime/task.h"
 
@@ -130,6 +134,14 @@ class StoreServer {
   // Whether background work is under way or waits (verification, cleaning): a quiet server has all
   // that was acknowledged persistent, if the engine promises that it ever will be.
   virtual bool busy() const = 0;
+  // An orderly stop, of a quiet server: leaves marks of where everything ends, so that recovery
+  // notices what is damaged meanwhile. Blocks. Nothing is asked of the server any more.
+  virtual Status finish() { return Status(); }
+  // Success, or why it serves no changes.
+  virtual Status changeable() const { return Status(); }
+  // Begins a pass over everything that lives, as fast as requests let it, unless one is under way
+  // already; counters tell how it goes. `unsupported` where an engine has no checksums.
+  virtual Status scrub();
   // Numbers for people and for metrics.
   struct Counter {
     std::string_view name;
@@ -160,6 +172,10 @@ struct ServerOptions {
   // For tests: how many bits of a key's hash the index tells keys apart by, so that many share
   // them. 0: all; nothing that users can say changes it. eFactory heeds it.
   std::uint16_t tag_bits = 0;
+  // Where the marks of the log's segments go on, so often: what is damaged before them is noticed.
+  std::uint64_t mark_every_ns = 500'000'000;
+  // A store with damage before its marks is served all the same, for reading alone.
+  bool accept_damage = false;
   bool clean_always = false;  // for who measures cleaning: after one comes the next
   Cleaning cleaning = Cleaning::cheapest;
   // How long a client may be silent before it follows a change that all must know of; then it is
@@ -173,6 +189,10 @@ struct ServerOptions {
   // out space keep to it.
   std::uint32_t client_operations = UINT32_MAX;
   std::uint64_t client_bytes = UINT64_MAX;
+  // Whether gets of the server's own process compute the checksums of what they show.
+  VerifyReads verify_reads = VerifyReads::automatic;
+  // In how long the checksum of everything that lives is computed once; 0: never.
+  std::uint64_t scrub_ns = std::uint64_t{24} * 3600 * 1'000'000'000;
   // Whether the server's loop may wait for a commit that all its clients wait for. Who is far away
   // would take that for a server that is gone.
   bool may_stand_still = true;
@@ -191,6 +211,9 @@ struct ClientOptions {
   std::optional<std::uint32_t> whole_value_bytes = {};
   // Whether gets ask for such values too, and do not READ them; by default they do.
   bool whole_gets = true;
+  // Whether the checksum of a value that was READ is computed. Where it fails the server is asked,
+  // which looks for itself.
+  VerifyReads verify_reads = VerifyReads::automatic;
   fabric::ConnectOptions connect = {};
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "pmem/pool_checks.h"
 
 namespace remora {
 
@@ -48,23 +49,25 @@ Offset Allocator::entry_of(std::uint64_t block) const {
   return header_.table + block * sizeof(BlockEntry);
 }
 
-Result<Offset> Allocator::reserve(std::uint64_t size_bytes) {
+Result<Offset> Allocator::reserve(std::uint64_t size_bytes, Account account) {
   if (size_bytes == 0 || size_bytes > largest_object_bytes) {
     return Status(Code::invalid_argument, "an object of " + std::to_string(size_bytes) +
                                               " bytes cannot be; the limits are 1 and " +
                                               std::to_string(largest_object_bytes));
   }
   const std::size_t size_class = size_class_for(size_bytes);
-  return size_class < size_classes.size() ? reserve_slot(size_class) : reserve_run(size_bytes);
+  return size_class < size_classes.size() ? reserve_slot(size_class, account)
+                                          : reserve_run(size_bytes, account);
 }
 
-Result<Offset> Allocator::reserve_slot(std::size_t size_class) {
-  std::vector<std::uint64_t>& candidates = with_room_[size_class];
+Result<Offset> Allocator::reserve_slot(std::size_t size_class, Account account) {
+  std::vector<std::uint64_t>& candidates =
+      with_room_[static_cast<std::size_t>(account)][size_class];
   while (!candidates.empty()) {
     const auto chunk = chunks_.find(candidates.back());
     if (chunk != chunks_.end() && chunk->second.listed &&
         chunk->second.head.kind == ChunkKind::slots &&
-        chunk->second.head.size_class == size_class) {
+        chunk->second.head.size_class == size_class && chunk->second.head.account == account) {
       const std::uint64_t room = chunk->second.all_bits() & ~chunk->second.held;
       if (room != 0) {
         const auto index = static_cast<std::uint64_t>(std::countr_zero(room));
@@ -75,20 +78,20 @@ Result<Offset> Allocator::reserve_slot(std::size_t size_class) {
     }
     candidates.pop_back();
   }
-  const std::uint32_t blocks = size_classes[size_class].blocks;
+  const auto blocks = static_cast<std::uint16_t>(size_classes[size_class].blocks);
   const std::optional<std::uint64_t> block = extents_.take(blocks);
   if (!block) {
     return Status(Code::no_space, "the pool is full; free something, or make a larger pool");
   }
   Chunk fresh;
-  fresh.head = {ChunkKind::slots, static_cast<std::uint8_t>(size_class), blocks};
+  fresh.head = {ChunkKind::slots, static_cast<std::uint8_t>(size_class), blocks, account};
   fresh.held = 1;
   list(chunks_.emplace(*block, fresh).first);
   return place_of(*block);
 }
 
-Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes) {
-  const auto blocks = static_cast<std::uint32_t>(round_up(size_bytes, block_bytes) / block_bytes);
+Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes, Account account) {
+  const auto blocks = static_cast<std::uint16_t>(round_up(size_bytes, block_bytes) / block_bytes);
   const std::optional<std::uint64_t> block = extents_.take(blocks);
   if (!block) {
     return Status(Code::no_space, "the pool has no " + std::to_string(blocks) +
@@ -96,7 +99,7 @@ Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes) {
                                       "pool");
   }
   Chunk fresh;
-  fresh.head = {ChunkKind::run, 0, blocks};
+  fresh.head = {ChunkKind::run, 0, blocks, account};
   fresh.held = 1;
   fresh.run_bytes = size_bytes;
   chunks_.emplace(*block, fresh);
@@ -106,7 +109,8 @@ Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes) {
 void Allocator::list(Chunks::iterator chunk) {
   if (!chunk->second.listed && chunk->second.head.kind == ChunkKind::slots) {
     chunk->second.listed = true;
-    with_room_[chunk->second.head.size_class].push_back(chunk->first);
+    const ChunkHead& head = chunk->second.head;
+    with_room_[static_cast<std::size_t>(head.account)][head.size_class].push_back(chunk->first);
   }
 }
 
@@ -180,35 +184,55 @@ void Allocator::count_head(std::uint64_t block, bool added, WordSet& words) {
   words.put(header_.summary + group / 64 * word_bytes, word);
 }
 
+BlockEntry Allocator::entry(Chunks::const_iterator chunk) const {
+  if (chunk->second.live == 0) {
+    return BlockEntry{};
+  }
+  const std::uint64_t detail = chunk->second.detail();
+  return {pool_format::head_word(chunk->second.head, chunk->first, detail), detail};
+}
+
+void Allocator::change_live(Chunks::iterator chunk, std::uint64_t bits, bool live) {
+  const Offset place = entry_of(chunk->first);
+  total_ -= share_of(place, entry(chunk));
+  std::uint64_t& lives = chunk->second.live;
+  lives = live ? lives | bits : lives & ~bits;
+  total_ += share_of(place, entry(chunk));
+  const auto objects = static_cast<std::uint64_t>(std::popcount(bits));
+  const std::uint64_t bytes = objects * chunk->second.object_bytes();
+  AccountUsage& account = accounts_[static_cast<std::size_t>(chunk->second.head.account)];
+  live_objects_ += live ? objects : -objects;
+  account.object_count += live ? objects : -objects;
+  live_bytes_ += live ? bytes : -bytes;
+  account.object_bytes += live ? bytes : -bytes;
+}
+
+void Allocator::put_entry(Chunks::const_iterator chunk, WordSet& words) const {
+  const BlockEntry now = entry(chunk);
+  words.put(entry_of(chunk->first) + offsetof(BlockEntry, head), now.head);
+  words.put(entry_of(chunk->first) + offsetof(BlockEntry, detail), now.detail);
+}
+
 void Allocator::publish(Offset offset, WordSet& words) {
   const Slot slot = find(offset);
   REMORA_CHECK(slot.bit != 0 && is_reserved(offset), "published an object that is not reserved");
-  Chunk& chunk = slot.chunk->second;
-  const std::uint64_t block = slot.chunk->first;
-  if (chunk.live == 0) {
-    words.put(entry_of(block) + offsetof(BlockEntry, head), chunk.head.word());
-    count_head(block, true, words);
+  const bool first = slot.chunk->second.live == 0;
+  change_live(slot.chunk, slot.bit, true);
+  put_entry(slot.chunk, words);
+  if (first) {
+    count_head(slot.chunk->first, true, words);
   }
-  chunk.live |= slot.bit;
-  words.put(entry_of(block) + offsetof(BlockEntry, detail), chunk.detail());
-  ++live_objects_;
-  live_bytes_ += chunk.object_bytes();
 }
 
 void Allocator::retract(Offset offset, WordSet& words) {
   const Slot slot = find(offset);
   REMORA_CHECK(slot.bit != 0 && is_live(offset), "retracted an object that is not live");
-  Chunk& chunk = slot.chunk->second;
-  const std::uint64_t block = slot.chunk->first;
-  chunk.live &= ~slot.bit;
-  chunk.waiting |= slot.bit;
-  words.put(entry_of(block) + offsetof(BlockEntry, detail), chunk.detail());
-  if (chunk.live == 0) {
-    words.put(entry_of(block) + offsetof(BlockEntry, head), 0);
-    count_head(block, false, words);
+  change_live(slot.chunk, slot.bit, false);
+  slot.chunk->second.waiting |= slot.bit;
+  put_entry(slot.chunk, words);
+  if (slot.chunk->second.live == 0) {
+    count_head(slot.chunk->first, false, words);
   }
-  --live_objects_;
-  live_bytes_ -= chunk.object_bytes();
 }
 
 void Allocator::release(Offset offset) {
@@ -232,6 +256,15 @@ void Allocator::for_each_live(
     for (std::uint64_t bits = chunk.live; bits != 0; bits &= bits - 1) {
       const auto index = static_cast<std::uint64_t>(std::countr_zero(bits));
       visit(place_of(block) + index * chunk.object_bytes(), chunk.object_bytes());
+    }
+  }
+}
+
+void Allocator::for_each_entry(
+    const std::function<void(Offset place, const BlockEntry& entry)>& visit) const {
+  for (auto chunk = chunks_.cbegin(); chunk != chunks_.cend(); ++chunk) {
+    if (chunk->second.live != 0) {
+      visit(entry_of(chunk->first), entry(chunk));
     }
   }
 }

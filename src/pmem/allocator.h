@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "pmem/extents.h"
+#include "pmem/pool_checks.h"
 #include "pmem/pool_format.h"
 #include "pmem/size_classes.h"
 
@@ -37,6 +38,15 @@ class WordSet {
   std::size_t count_ = 0;
 };
 
+// What the live objects of an account are, and what they occupy.
+struct AccountUsage {
+  std::uint64_t object_count = 0;
+  std::uint64_t object_bytes = 0;
+
+  bool operator==(const AccountUsage&) const = default;
+};
+using AccountsUsage = std::array<AccountUsage, account_count>;  // by account
+
 // The most words that publishing or retracting one object changes: head, detail, summary.
 inline constexpr std::size_t words_per_object = 3;
 
@@ -47,15 +57,30 @@ class Allocator {
   // Rebuilds the state from the summary and the table in `pool`. Fails with `damaged` and the place
   // when what it reads does not fit together; of groups that the summary does not name it reads
   // nothing. Costs time in proportion to what is live, and a look at every word of the summary.
-  Status load(ConstBytes pool);
+  // In a pool that was found at version 1, entries of that version are taken too; their chunks
+  // belong to `account`.
+  Status load(ConstBytes pool, std::uint32_t found_version = pool_format::version,
+              Account account = Account::none);
+
+  // Instead of load(), for who saves what is whole: takes every chunk whose entry is right,
+  // whatever the summary says, and lists what is wrong.
+  void salvage(ConstBytes pool, std::uint32_t found_version, Account account,
+               std::vector<PoolFinding>& findings);
 
   // Looks at the whole table, also where the summary says that nothing is: damaged if something is
   // there. Costs time in proportion to the size of the pool.
   Status check_silent_groups(ConstBytes pool) const;
 
+  // What each word of the summary and of the table must be, in the order of their places, until a
+  // visit returns false. Costs time in proportion to the size of the pool.
+  void for_each_word(const std::function<bool(Offset place, std::uint64_t value)>& visit) const;
+  // The same for the entries of chunks with live objects alone, in proportion to what is live.
+  void for_each_entry(
+      const std::function<void(Offset place, const pool_format::BlockEntry& entry)>& visit) const;
+
   // Space for an object, aligned to a cache line. no_space when there is none; the caller may then
-  // release what waits and try again.
-  Result<Offset> reserve(std::uint64_t size_bytes);
+  // release what waits and try again. Objects of two accounts never share a chunk.
+  Result<Offset> reserve(std::uint64_t size_bytes, Account account = Account::none);
 
   bool is_reserved(Offset offset) const;
   bool is_live(Offset offset) const;
@@ -80,6 +105,9 @@ class Allocator {
   // Objects that are live, and the bytes they occupy.
   std::uint64_t live_objects() const { return live_objects_; }
   std::uint64_t live_bytes() const { return live_bytes_; }
+  const AccountsUsage& accounts() const { return accounts_; }
+  // What the entries of all chunks with live objects add to the pool's total.
+  std::uint64_t total() const { return total_; }
 
  private:
   struct Chunk {
@@ -101,9 +129,21 @@ class Allocator {
     std::uint64_t bit;  // 0: no such object
   };
 
-  Result<Offset> reserve_slot(std::size_t size_class);
-  Result<Offset> reserve_run(std::uint64_t size_bytes);
-  Status load_entry(ConstBytes pool, std::uint64_t block, std::uint64_t& next_free);
+  // Where loading has got to, and what it takes.
+  struct Loading {
+    std::uint32_t found_version;
+    Account account;
+    std::uint64_t next_free = 0;
+  };
+
+  Result<Offset> reserve_slot(std::size_t size_class, Account account);
+  Result<Offset> reserve_run(std::uint64_t size_bytes, Account account);
+  Status load_entry(ConstBytes pool, std::uint64_t block, Loading& loading);
+  void add_loaded(std::uint64_t block, const pool_format::ChunkHead& head, std::uint64_t detail);
+  pool_format::BlockEntry entry(Chunks::const_iterator chunk) const;
+  // Makes the objects of these bits live, or no longer live, and counts them.
+  void change_live(Chunks::iterator chunk, std::uint64_t bits, bool live);
+  void put_entry(Chunks::const_iterator chunk, WordSet& words) const;
   Chunks::iterator chunk_at(Offset offset) const;
   Slot find(Offset offset) const;
   void list(Chunks::iterator chunk);
@@ -114,12 +154,14 @@ class Allocator {
   const pool_format::Header header_;
   Extents extents_;
   mutable Chunks chunks_;
-  // Chunks of each class that may have room, newest last; entries may be stale.
-  std::array<std::vector<std::uint64_t>, size_classes.size()> with_room_;
+  // Chunks of each account and class that may have room, newest last; entries may be stale.
+  std::array<std::array<std::vector<std::uint64_t>, size_classes.size()>, account_count> with_room_;
   std::vector<std::uint64_t> summary_;
   std::unordered_map<std::uint64_t, std::uint32_t> heads_in_group_;
   std::uint64_t live_objects_ = 0;
   std::uint64_t live_bytes_ = 0;
+  AccountsUsage accounts_{};
+  std::uint64_t total_ = 0;
 };
 
 }  // namespace remora

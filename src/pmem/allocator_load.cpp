@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pmem/allocator.h"
+#include "pmem/pool_checks.h"
 
 namespace remora {
 
@@ -17,15 +18,17 @@ namespace {
 
 Status damaged(std::uint64_t block, const std::string& what) {
   return Status(Code::damaged, "the block table is damaged at block " + std::to_string(block) +
-                                   ": " + what + "; restore the pool from a backup");
+                                   ": " + what + pool_format::remedy);
 }
 
-Status check_entry(std::uint64_t block, std::uint64_t head_word, std::uint64_t detail,
+Status check_chunk(std::uint64_t block, const ChunkHead& head, std::uint64_t detail,
                    std::uint64_t block_count) {
-  if (!ChunkHead::plausible(head_word) || ChunkHead::from(head_word).kind == ChunkKind::none) {
+  if (head.kind != ChunkKind::slots && head.kind != ChunkKind::run) {
     return damaged(block, "unknown kind of chunk");
   }
-  const ChunkHead head = ChunkHead::from(head_word);
+  if (static_cast<std::size_t>(head.account) >= account_count) {
+    return damaged(block, "unknown account");
+  }
   if (head.blocks == 0 || head.blocks > block_count - block) {
     return damaged(block, "a chunk that leaves the pool");
   }
@@ -44,34 +47,54 @@ Status check_entry(std::uint64_t block, std::uint64_t head_word, std::uint64_t d
   return Status();
 }
 
+// The chunk that an entry describes, if its checksum is right; version 1 had none.
+Result<ChunkHead> read_head(std::uint64_t block, const BlockEntry& entry,
+                            std::uint32_t found_version, Account account) {
+  if (found_version == pool_format::oldest_version &&
+      pool_format::version_one::is_head(entry.head)) {
+    const std::optional<ChunkHead> head = pool_format::version_one::from(entry.head, account);
+    return head ? Result<ChunkHead>(*head) : damaged(block, "unknown kind of chunk");
+  }
+  const ChunkHead head = ChunkHead::from(entry.head);
+  if (pool_format::head_word(head, block, entry.detail) != entry.head) {
+    return damaged(block, "an entry whose checksum is wrong");
+  }
+  return head;
+}
+
 }  // namespace
 
-Status Allocator::load_entry(ConstBytes pool, std::uint64_t block, std::uint64_t& next_free) {
-  const auto head_word = remora::load<std::uint64_t>(pool.data() + entry_of(block));
-  const auto detail =
-      remora::load<std::uint64_t>(pool.data() + entry_of(block) + offsetof(BlockEntry, detail));
-  if (head_word == 0) {
-    return detail == 0 ? Status() : damaged(block, "objects in a chunk that does not exist");
+Status Allocator::load_entry(ConstBytes pool, std::uint64_t block, Loading& loading) {
+  BlockEntry found;
+  std::memcpy(&found, pool.data() + entry_of(block), sizeof found);
+  if (found.head == 0) {
+    return found.detail == 0 ? Status() : damaged(block, "objects in a chunk that does not exist");
   }
-  REMORA_TRY(check_entry(block, head_word, detail, header_.block_count));
-  if (block < next_free) {
+  const Result<ChunkHead> head = read_head(block, found, loading.found_version, loading.account);
+  if (!head.ok()) {
+    return head.status();
+  }
+  REMORA_TRY(check_chunk(block, *head, found.detail, header_.block_count));
+  if (block < loading.next_free) {
     return damaged(block, "two chunks that overlap");
   }
-  if (block > next_free) {
-    extents_.give(next_free, block - next_free);
+  if (block > loading.next_free) {
+    extents_.give(loading.next_free, block - loading.next_free);
   }
-  Chunk chunk;
-  chunk.head = ChunkHead::from(head_word);
-  chunk.run_bytes = chunk.head.kind == ChunkKind::run ? detail : 0;
-  chunk.live = chunk.head.kind == ChunkKind::run ? 1 : detail;
-  chunk.held = chunk.live;
-  const auto objects = static_cast<std::uint64_t>(std::popcount(chunk.live));
-  live_objects_ += objects;
-  live_bytes_ += objects * chunk.object_bytes();
-  ++heads_in_group_[block / blocks_per_group];
-  next_free = block + chunk.head.blocks;
-  list(chunks_.emplace_hint(chunks_.end(), block, chunk));
+  add_loaded(block, *head, found.detail);
+  loading.next_free = block + head->blocks;
   return Status();
+}
+
+void Allocator::add_loaded(std::uint64_t block, const ChunkHead& head, std::uint64_t detail) {
+  Chunk chunk;
+  chunk.head = head;
+  chunk.run_bytes = head.kind == ChunkKind::run ? detail : 0;
+  chunk.held = head.kind == ChunkKind::run ? 1 : detail;
+  const auto added = chunks_.emplace_hint(chunks_.end(), block, chunk);
+  change_live(added, chunk.held, true);
+  ++heads_in_group_[block / blocks_per_group];
+  list(added);
 }
 
 Status Allocator::check_silent_groups(ConstBytes pool) const {
@@ -88,30 +111,69 @@ Status Allocator::check_silent_groups(ConstBytes pool) const {
   return Status();
 }
 
-Status Allocator::load(ConstBytes pool) {
+void Allocator::salvage(ConstBytes pool, std::uint32_t found_version, Account account,
+                        std::vector<PoolFinding>& findings) {
+  Loading loading{found_version, account};
+  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
+    if (const Status status = load_entry(pool, block, loading); !status.ok()) {
+      findings.push_back({entry_of(block), std::string(status.message())});
+    }
+  }
+  for (std::uint64_t word = 0; word < summary_.size(); ++word) {
+    for (std::uint64_t bit = 0; bit < 64; ++bit) {
+      const bool has_chunks = heads_in_group_.contains(word * 64 + bit);
+      summary_[word] |= std::uint64_t{has_chunks} << bit;
+    }
+    const Offset place = header_.summary + word * word_bytes;
+    if (remora::load<std::uint64_t>(pool.data() + place) != summary_[word]) {
+      findings.push_back({place, "the summary and the block table contradict each other"});
+    }
+  }
+}
+
+void Allocator::for_each_word(
+    const std::function<bool(Offset place, std::uint64_t value)>& visit) const {
+  for (std::uint64_t word = 0; word < summary_.size(); ++word) {
+    if (!visit(header_.summary + word * word_bytes, summary_[word])) {
+      return;
+    }
+  }
+  auto chunk = chunks_.cbegin();
+  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
+    BlockEntry expected{};
+    if (chunk != chunks_.cend() && chunk->first == block) {
+      expected = entry(chunk++);
+    }
+    if (!visit(entry_of(block), expected.head) ||
+        !visit(entry_of(block) + offsetof(BlockEntry, detail), expected.detail)) {
+      return;
+    }
+  }
+}
+
+Status Allocator::load(ConstBytes pool, std::uint32_t found_version, Account account) {
   const std::uint64_t groups = round_up(header_.block_count, blocks_per_group) / blocks_per_group;
-  std::uint64_t next_free = 0;
+  Loading loading{found_version, account};
   for (std::uint64_t word = 0; word < summary_.size(); ++word) {
     summary_[word] = remora::load<std::uint64_t>(pool.data() + header_.summary + word * word_bytes);
     for (std::uint64_t bits = summary_[word]; bits != 0; bits &= bits - 1) {
       const std::uint64_t group = word * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
       if (group >= groups) {
         return Status(Code::damaged,
-                      "the summary names blocks beyond the pool; restore the pool "
-                      "from a backup");
+                      "the summary names blocks beyond the pool" + pool_format::remedy);
       }
       const std::uint64_t first = group * blocks_per_group;
       const std::uint64_t end = std::min(first + blocks_per_group, header_.block_count);
       for (std::uint64_t block = first; block < end; ++block) {
-        REMORA_TRY(load_entry(pool, block, next_free));
+        REMORA_TRY(load_entry(pool, block, loading));
       }
       if (!heads_in_group_.contains(group)) {
         return damaged(first, "the summary names a group of blocks that has no chunk");
       }
     }
   }
-  if (next_free < header_.block_count) {
-    extents_.give(next_free, header_.block_count - next_free);
+  if (loading.next_free < header_.block_count) {
+    extents_.give(loading.next_free, header_.block_count - loading.next_free);
   }
   return Status();
 }

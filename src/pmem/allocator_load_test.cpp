@@ -7,6 +7,7 @@
 
 #include "pmem/allocator.h"
 #include "pmem/pmem_testing.h"
+#include "pmem/pool_checks.h"
 
 namespace remora {
 namespace {
@@ -16,6 +17,7 @@ using pool_format::BlockEntry;
 using pool_format::blocks_per_group;
 using pool_format::ChunkHead;
 using pool_format::ChunkKind;
+using pool_format::head_word;
 
 constexpr ChunkHead run_of_3 = {ChunkKind::run, 0, 3};
 constexpr ChunkHead lines = {ChunkKind::slots, 0, 1};  // objects of 64 bytes
@@ -33,9 +35,12 @@ class AllocatorLoad : public testing::Test {
   void put_summary(std::uint64_t index, std::uint64_t bits) {
     store(pool_.data() + header_.summary + index * word_bytes, bits);
   }
+  void put_chunk(std::uint64_t block, const ChunkHead& head, std::uint64_t detail) {
+    put_entry(block, head_word(head, block, detail), detail);
+  }
   // An entry in the first group, which the summary names.
   void put_live(std::uint64_t block, const ChunkHead& head, std::uint64_t detail) {
-    put_entry(block, head.word(), detail);
+    put_chunk(block, head, detail);
     put_summary(0, 1);
   }
   void expect_damaged(const std::string& why) {
@@ -79,20 +84,85 @@ TEST_F(AllocatorLoad, space_between_chunks_is_free) {
 TEST_F(AllocatorLoad, a_chunk_may_reach_into_the_next_group) {
   put_live(blocks_per_group - 1, run_of_3, 3 * block_bytes);
   expect_sound();
-  put_entry(blocks_per_group + 2, lines.word(), 1);
+  put_chunk(blocks_per_group + 2, lines, 1);
   put_summary(0, 3);
   expect_sound();
 }
 
 TEST_F(AllocatorLoad, refuses_an_unknown_kind) {
-  put_live(5, ChunkHead{static_cast<ChunkKind>(3), 0, 1}, 1);
+  put_live(5, ChunkHead{static_cast<ChunkKind>(2), 0, 1}, 1);
   expect_damaged("at block 5: unknown kind");
 }
 
-TEST_F(AllocatorLoad, refuses_bits_that_mean_nothing) {
-  put_entry(5, lines.word() | 1 << 16, 1);
+TEST_F(AllocatorLoad, refuses_an_unknown_account) {
+  put_live(5, ChunkHead{ChunkKind::slots, 0, 1, static_cast<Account>(account_count)}, 1);
+  expect_damaged("at block 5: unknown account");
+}
+
+TEST_F(AllocatorLoad, refuses_an_entry_with_any_bit_changed) {
+  put_live(5, lines, 0x0123456789abcdef);
+  expect_sound();
+  std::byte* const entry = pool_.data() + header_.table + 5 * sizeof(BlockEntry);
+  for (std::size_t bit = 0; bit < 8 * sizeof(BlockEntry); ++bit) {
+    entry[bit / 8] ^= std::byte{1} << (bit % 8);
+    expect_damaged("at block 5: an entry whose checksum is wrong");
+    entry[bit / 8] ^= std::byte{1} << (bit % 8);
+  }
+  expect_sound();
+}
+
+TEST_F(AllocatorLoad, refuses_an_entry_in_the_place_of_another) {
+  put_entry(6, head_word(lines, 5, 1), 1);
   put_summary(0, 1);
-  expect_damaged("at block 5: unknown kind");
+  expect_damaged("at block 6: an entry whose checksum is wrong");
+}
+
+TEST_F(AllocatorLoad, takes_an_entry_of_version_1_in_a_pool_of_that_version_alone) {
+  put_entry(5, pool_format::version_one::head_word(run_of_3), 3 * block_bytes);
+  put_summary(0, 1);
+  expect_damaged("at block 5: an entry whose checksum is wrong");
+  Allocator allocator(header_);
+  ASSERT_TRUE(allocator.load(pool_, pool_format::oldest_version, Account::store).ok());
+  EXPECT_EQ(allocator.accounts()[1], (AccountUsage{1, 3 * block_bytes}));
+  // One that is of version 2 already stays as it is.
+  put_chunk(9, lines, 3);
+  Allocator both(header_);
+  ASSERT_TRUE(both.load(pool_, pool_format::oldest_version, Account::store).ok());
+  EXPECT_EQ(both.accounts()[0], (AccountUsage{2, 128}));
+}
+
+TEST_F(AllocatorLoad, refuses_entries_of_version_1_with_bits_that_meant_nothing) {
+  const std::uint64_t sound = pool_format::version_one::head_word(lines);
+  for (const std::uint64_t bad :
+       {sound | 1 << 16, sound | 0x2000, sound | std::uint64_t{1} << 48}) {
+    put_entry(5, bad, 1);
+    put_summary(0, 1);
+    Allocator allocator(header_);
+    EXPECT_EQ(allocator.load(pool_, pool_format::oldest_version).code(), Code::damaged) << bad;
+  }
+}
+
+TEST_F(AllocatorLoad, the_total_is_that_of_the_allocator_that_wrote_the_entries) {
+  Allocator first(header_);
+  ASSERT_TRUE(first.load(pool_).ok());
+  EXPECT_EQ(first.total(), 0u);
+  WordSet words;
+  for (const std::uint64_t size_bytes : {std::uint64_t{64}, std::uint64_t{300}, 3 * block_bytes}) {
+    first.publish(*first.reserve(size_bytes, Account::files), words);
+  }
+  for (const pool_format::Write& write : words.writes()) {
+    store(pool_.data() + write.place, write.value);
+  }
+  Allocator second(header_);
+  ASSERT_TRUE(second.load(pool_).ok());
+  EXPECT_NE(second.total(), 0u);
+  EXPECT_EQ(second.total(), first.total());
+  EXPECT_EQ(second.accounts(), first.accounts());
+  put_entry(0, 0,
+            0);  // the smallest is in the first block: it is missing now, and alone does not tell
+  Allocator third(header_);
+  ASSERT_TRUE(third.load(pool_).ok());
+  EXPECT_NE(third.total(), first.total());
 }
 
 TEST_F(AllocatorLoad, refuses_a_chunk_without_blocks) {
@@ -102,7 +172,7 @@ TEST_F(AllocatorLoad, refuses_a_chunk_without_blocks) {
 
 TEST_F(AllocatorLoad, refuses_a_chunk_that_leaves_the_pool) {
   const std::uint64_t last = header_.block_count - 1;
-  put_entry(last, run_of_3.word(), 3 * block_bytes);
+  put_chunk(last, run_of_3, 3 * block_bytes);
   put_summary(0, std::uint64_t{1} << (last / blocks_per_group));
   expect_damaged("leaves the pool");
 }
@@ -145,8 +215,9 @@ TEST_F(AllocatorLoad, refuses_a_run_larger_than_any_object) {
   std::vector<std::byte> pool(large.blocks);
   const std::uint64_t blocks = largest_object_bytes / block_bytes + 1;
   store(pool.data() + large.summary, std::uint64_t{1});
-  store(pool.data() + large.table,
-        ChunkHead{ChunkKind::run, 0, static_cast<std::uint32_t>(blocks)}.word());
+  store(
+      pool.data() + large.table,
+      head_word({ChunkKind::run, 0, static_cast<std::uint16_t>(blocks)}, 0, blocks * block_bytes));
   store(pool.data() + large.table + 8, blocks * block_bytes);
   EXPECT_EQ(Allocator(large).load(pool).code(), Code::damaged);
 }
@@ -159,7 +230,7 @@ TEST_F(AllocatorLoad, refuses_two_chunks_that_overlap) {
 
 TEST_F(AllocatorLoad, refuses_chunks_that_overlap_across_groups) {
   put_live(blocks_per_group - 1, run_of_3, 3 * block_bytes);
-  put_entry(blocks_per_group, lines.word(), 1);
+  put_chunk(blocks_per_group, lines, 1);
   put_summary(0, 3);
   expect_damaged("two chunks that overlap");
 }
@@ -199,7 +270,7 @@ TEST(AllocatorLoadCost, looks_only_at_groups_with_live_objects) {
   for (const std::uint64_t group : {std::uint64_t{3}, last}) {
     std::byte* const entries = table + group * page_bytes;
     ASSERT_EQ(mprotect(entries, page_bytes, PROT_READ | PROT_WRITE), 0);
-    store(entries, lines.word());
+    store(entries, head_word(lines, group * blocks_per_group, 1));
     store(entries + offsetof(BlockEntry, detail), std::uint64_t{1});
     store(pool.data() + header.summary + group / 64 * word_bytes, std::uint64_t{1} << (group % 64));
   }

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/printable.h"
+#include "pmem/pool_checks.h"
+
 namespace remora {
 
 using pool_format::Header;
@@ -25,6 +28,7 @@ bool is_sound_name(const std::array<char, Transaction::longest_root_name>& name)
 // The magic goes last: what a cut leaves of an unfinished header does not look like a pool. It is
 // on its way when this returns; the first opening waits for it.
 Status write_header(Region& region, const Header& header) {
+  RedoLog::format(region, header);
   Bytes place = region.bytes().first(sizeof header);
   std::memcpy(place.data(), &header, sizeof header);
   std::memset(place.data(), 0, sizeof header.magic);
@@ -35,11 +39,17 @@ Status write_header(Region& region, const Header& header) {
   return Status();
 }
 
+Header up_to_date(Header header) {
+  header.version = pool_format::version;
+  return header;
+}
+
 }  // namespace
 
 Pool::Pool(Region& region, const Header& header, const Faults& faults)
     : region_(region),
-      header_(header),
+      found_version_(header.version),
+      header_(up_to_date(header)),
       faults_(faults),
       log_(region, header, faults),
       allocator_(header) {}
@@ -84,35 +94,56 @@ Result<std::unique_ptr<Pool>> Pool::open(Region& region, std::string_view name,
 }
 
 Status Pool::recover() {
-  Result<std::uint64_t> replayed = log_.recover([this]() -> Status {
-    REMORA_TRY(allocator_.load(region_.bytes()));
-    return load_roots();
-  });
+  const auto verify = [this]() -> Status {
+    REMORA_TRY(allocator_.load(region_.bytes(), found_version_, account_of_version_one()));
+    REMORA_TRY(load_roots());
+    return found_version_ == pool_format::version ? check_total() : Status();
+  };
+  Result<std::uint64_t> replayed = log_.recover(verify, found_version_);
   if (!replayed.ok()) {
     return replayed.status();
   }
   replayed_ = *replayed;
-  return Status();
+  return found_version_ == pool_format::version ? Status() : upgrade();
 }
 
 Status Pool::load_roots() {
   roots_.resize(header_.root_count);
   std::memcpy(roots_.data(), region_.data() + header_.roots, roots_.size() * sizeof(Root));
   for (std::size_t i = 0; i < roots_.size(); ++i) {
-    const Root& root = roots_[i];
-    if (root.in_use == 0) {
-      continue;
-    }
-    if (root.in_use != 1 || !is_sound_name(root.name) || slot_of_root(root.name) != i) {
-      return Status(Code::damaged,
-                    "root " + std::to_string(i) + " is damaged; restore the pool from a backup");
-    }
-    if (!allocator_.is_live(root.value)) {
-      return Status(Code::damaged, "the root '" + std::string(name_of(root.name)) +
-                                       "' leads nowhere; restore the pool from a backup");
+    Root& root = roots_[i];
+    if (root.in_use != 0) {
+      REMORA_TRY(check_root(i));
+      root.in_use = pool_format::in_use_word(i, root.value, root.name);
+      roots_total_ += share_of(root_place(i), root);
     }
   }
   return Status();
+}
+
+Status Pool::check_root(std::size_t index) const {
+  const Root& root = roots_[index];
+  const bool older = found_version_ == pool_format::oldest_version && root.in_use == 1;
+  if ((root.in_use != pool_format::in_use_word(index, root.value, root.name) && !older) ||
+      !is_sound_name(root.name) || slot_of_root(root.name) != index) {
+    return Status(Code::damaged, "root " + std::to_string(index) + " is damaged, at " +
+                                     std::to_string(root_place(index)) + pool_format::remedy);
+  }
+  if (!allocator_.is_live(root.value)) {
+    return Status(Code::damaged, "the root '" + printable(name_of(root.name)) + "' leads nowhere" +
+                                     pool_format::remedy);
+  }
+  return Status();
+}
+
+Status Pool::check_total() const {
+  if (log_.load(pool_format::total_place(header_)) == total()) {
+    return Status();
+  }
+  return Status(Code::damaged,
+                "the block table, its summary or the roots are damaged: parts of them are missing, "
+                "or older than the rest" +
+                    pool_format::remedy);
 }
 
 Status Pool::usable() {
@@ -122,17 +153,17 @@ Status Pool::usable() {
   return failure_;
 }
 
-Result<Offset> Pool::reserve(std::uint64_t size_bytes) {
+Result<Offset> Pool::reserve(std::uint64_t size_bytes, Account account) {
   if (Status status = usable(); !status.ok()) {
     return status;
   }
-  Result<Offset> offset = allocator_.reserve(size_bytes);
+  Result<Offset> offset = allocator_.reserve(size_bytes, account);
   if (offset.code() == Code::no_space && !freed_.empty()) {
     if (Status status = log_.retire_all(); !status.ok()) {
       return failure_ = status;
     }
     release_retired();
-    offset = allocator_.reserve(size_bytes);
+    offset = allocator_.reserve(size_bytes, account);
   }
   return offset;
 }
@@ -147,7 +178,9 @@ Status Pool::cancel(Offset offset) {
 }
 
 Bytes Pool::object(Offset offset) {
-  return region_.bytes().subspan(offset, allocator_.capacity_bytes(offset));
+  const std::uint64_t adopted = adopted_bytes(offset);
+  return region_.bytes().subspan(offset,
+                                 adopted != 0 ? adopted : allocator_.capacity_bytes(offset));
 }
 
 Status Pool::wait(Ticket ticket) {
@@ -156,6 +189,26 @@ Status Pool::wait(Ticket ticket) {
     return failure_ = status;
   }
   log_.settle();
+  return Status();
+}
+
+Result<bool> Pool::tend() {
+  if (Status status = usable(); !status.ok()) {
+    return status;
+  }
+  Result<bool> busy = log_.tend();
+  if (!busy.ok()) {
+    failure_ = busy.status();
+  }
+  release_retired();
+  return busy;
+}
+
+Status Pool::close() {
+  REMORA_TRY(usable());
+  REMORA_TRY(failure_ = log_.retire_all());
+  release_retired();
+  failure_ = Status(Code::closed, "the pool was closed; open it again to change it");
   return Status();
 }
 
@@ -183,9 +236,12 @@ std::vector<std::string> Pool::root_names() const {
 }
 
 PoolUsage Pool::usage() const {
-  return PoolUsage{header_.size_bytes, allocator_.live_objects(), allocator_.live_bytes(),
+  return PoolUsage{header_.size_bytes,
+                   allocator_.live_objects(),
+                   allocator_.live_bytes(),
                    allocator_.free_blocks() * pool_format::block_bytes,
-                   allocator_.largest_free_run() * pool_format::block_bytes};
+                   allocator_.largest_free_run() * pool_format::block_bytes,
+                   allocator_.accounts()};
 }
 
 }  // namespace remora

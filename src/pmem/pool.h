@@ -42,6 +42,7 @@ struct PoolUsage {
   std::uint64_t object_bytes = 0;  // what live objects occupy
   std::uint64_t free_bytes = 0;    // in whole blocks
   std::uint64_t largest_free_bytes = 0;
+  AccountsUsage accounts{};  // of the objects, by whose they are
 };
 
 class Pool {
@@ -53,13 +54,26 @@ class Pool {
 
   // Opens a pool and recovers it. Costs time in proportion to what is live (and 8 bytes read for
   // each 64 MiB of pool). `name` is for messages. A pool that is refused as damaged is left as it
-  // was, but for log records that were replayed.
+  // was, but for log records that were replayed. A pool of an earlier version is brought up to
+  // date, which reads its whole block table, once; a cut on the way leaves a pool that is opened
+  // again in the same way.
   static Result<std::unique_ptr<Pool>> open(Region& region, std::string_view name,
                                             const Faults& faults = Faults());
 
+  // For saving what is whole in a pool that open() refuses: goes on where a check fails, and lists
+  // what is wrong, most of it with its place. Replays the log in the region, which is therefore a
+  // private view, and makes nothing persistent. Through this pool nothing can be changed. Fails
+  // when the region is no pool, is of a later version, or ends before the pool does.
+  static Result<std::unique_ptr<Pool>> open_damaged(Region& region, std::string_view name,
+                                                    PoolFindings& findings);
+  // Makes object() and is_live() know bytes that a damaged table no longer describes, for whoever
+  // knows from elsewhere that an object is there. Only for a pool from open_damaged().
+  Status adopt(Offset offset, std::uint64_t size_bytes);
+
   // Space for an object, aligned to a cache line; its bytes are undefined. no_space when the pool
   // is full. On page media it may block for commits when only freed space that waits is left.
-  Result<Offset> reserve(std::uint64_t size_bytes);
+  // `account` says whose it is; what it occupies is counted there once it lives.
+  Result<Offset> reserve(std::uint64_t size_bytes, Account account = Account::none);
   // Gives reserved space back that was not published.
   Status cancel(Offset offset);
 
@@ -75,7 +89,9 @@ class Pool {
   // The bytes of an object: its size rounded up to what it occupies. The offset must be that of an
   // object that is reserved or live.
   Bytes object(Offset offset);
-  bool is_live(Offset offset) const { return allocator_.is_live(offset); }
+  bool is_live(Offset offset) const {
+    return allocator_.is_live(offset) || adopted_bytes(offset) != 0;
+  }
   // The newest value of a word that transactions set. Aligned, within the pool.
   std::uint64_t load(Offset word) const { return log_.load(word); }
 
@@ -87,22 +103,49 @@ class Pool {
     allocator_.for_each_live(visit);
   }
 
-  // Checks what opening does not look at. Costs time in proportion to the size of the pool.
-  Status check_in_full() { return allocator_.check_silent_groups(region_.bytes()); }
+  // Compares header, log control, roots, summary and block table, as they are in the region now,
+  // with what they must be. Costs time in proportion to the size of the pool, and changes nothing.
+  Status check_in_full();
+
+  // For who serves, about once a second: keeps the log's mark near its newest record, so that
+  // little lies behind it. Never blocks; on page media it asks for the commits that it needs, and
+  // is called again when one has ended while it returns true. Does nothing, and asks for no commit,
+  // when nothing is to be done.
+  Result<bool> tend();
+
+  // The orderly end: blocks until the log's mark covers every record. From then on nothing can be
+  // changed; what is there can still be read. A pool that is not closed is recovered all the same.
+  Status close();
 
   PoolUsage usage() const;
   const pool_format::Header& header() const { return header_; }
   Region& region() { return region_; }
+  // The format version that opening found; header() has the one that the pool is of now.
+  std::uint32_t found_version() const { return found_version_; }
   // How many log records opening had to replay.
   std::uint64_t replayed_records() const { return replayed_; }
 
  private:
+  // As the header was found.
   Pool(Region& region, const pool_format::Header& header, const Faults& faults);
 
   Status recover();
+  // From version 1 to this one, in place: pool_upgrade.cpp.
+  Status upgrade();
+  void write_version();
+  Account account_of_version_one() const;
   // Whether changes are possible: the first failure of the region is final.
   Status usable();
   Status load_roots();
+  void salvage(PoolFindings& findings);
+  Status check_root(std::size_t index) const;
+  // 0: not adopted.
+  std::uint64_t adopted_bytes(Offset offset) const;
+  // Whether the newest value of that word is this.
+  bool is_word(Offset place, std::uint64_t value) const;
+  // Whether all entries and roots together are those that the total stands for.
+  Status check_total() const;
+  std::uint64_t total() const { return allocator_.total() + roots_total_; }
   Status check(const Transaction& transaction) const;
   Status check_roots(const Transaction& transaction) const;
   // The index of the root with that name, or roots_.size().
@@ -110,6 +153,7 @@ class Pool {
   Status persist_objects(const Transaction& transaction);
   void collect_allocations(const Transaction& transaction, WordSet& words);
   void collect_roots(const Transaction& transaction, WordSet& words);
+  void put_total(WordSet& words);
   void put_name(std::size_t index, WordSet& words) const;
   void release_retired();
   // Planted mistakes (pool_mistakes.cpp).
@@ -125,17 +169,24 @@ class Pool {
     std::uint64_t content_bytes;
     std::uint64_t sequence;  // of the record that sealed it
   };
+  struct Adopted {
+    Offset offset;
+    std::uint64_t size_bytes;
+  };
   struct Freed {
     Offset offset;
     std::uint64_t sequence;  // of the record that freed it
   };
 
   Region& region_;
+  const std::uint32_t found_version_;
   const pool_format::Header header_;
   const Faults faults_;
   RedoLog log_;
   Allocator allocator_;
   std::vector<pool_format::Root> roots_;
+  std::uint64_t roots_total_ = 0;
+  std::vector<Adopted> adopted_;
   std::deque<Freed> freed_;
   std::deque<Sealed> sealed_;
   Status failure_;

@@ -5,6 +5,7 @@
 
 #include "base/crc32c.h"
 #include "pmem/pool.h"
+#include "pmem/pool_checks.h"
 #include "pmem/pool_faults.h"
 
 namespace remora {
@@ -71,6 +72,7 @@ Result<Ticket> Pool::commit(const Transaction& transaction) {
   WordSet words;
   collect_allocations(transaction, words);
   collect_roots(transaction, words);
+  put_total(words);
   for (const pool_format::Write& write : transaction.words()) {
     words.put(write.place, write.value);
   }
@@ -223,11 +225,24 @@ void Pool::collect_roots(const Transaction& transaction, WordSet& words) {
       write_past_log(unlogged);
     }
     Root& root = roots_[index];
-    root.in_use = change.offset == 0 ? 0 : 1;
+    roots_total_ -= share_of(root_place(index), root);
     root.value = change.offset;
+    root.in_use = root.value == 0 ? 0 : pool_format::in_use_word(index, root.value, root.name);
+    roots_total_ += share_of(root_place(index), root);
     words.put(root_place(index) + offsetof(Root, in_use), root.in_use);
     words.put(root_place(index) + offsetof(Root, value), root.value);
   }
+}
+
+// With whatever changes entries or roots.
+void Pool::put_total(WordSet& words) {
+  if (words.size() == 0 || faults_.planted(pool_faults::total_not_logged)) {
+    return;
+  }
+  WordSet unlogged;
+  (faults_.planted(pool_faults::total_past_log) ? unlogged : words)
+      .put(pool_format::total_place(header_), total());
+  write_past_log(unlogged);
 }
 
 void Pool::put_name(std::size_t index, WordSet& words) const {

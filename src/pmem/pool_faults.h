@@ -42,6 +42,14 @@ inline constexpr Fault root_name_torn{"pool-root-name-torn",
                                       "the name of a new root is written in place, past the log"};
 inline constexpr Fault free_forgotten{"pool-free-forgotten",
                                       "a freed object is unlinked but its bit stays"};
+inline constexpr Fault total_not_logged{
+    "pool-total-not-logged", "a record changes entries or roots, and not the total over them"};
+inline constexpr Fault total_past_log{"pool-total-past-log",
+                                      "the total is written in place, past the log"};
+inline constexpr Fault known_too_far{
+    "pool-known-too-far", "a record calls the one before it persistent, which may be on its way"};
+inline constexpr Fault version_first{
+    "pool-version-first", "an upgrade writes the version before what it stands for is persistent"};
 
 inline constexpr std::array all = {
     &record_not_flushed,  &record_not_drained,  &object_not_flushed,
@@ -50,6 +58,8 @@ inline constexpr std::array all = {
     &seal_ignored,        &epoch_kept,          &epoch_before_homes,
     &replay_skipped,      &replay_past_gap,     &allocation_not_logged,
     &summary_not_logged,  &root_name_torn,      &free_forgotten,
+    &total_not_logged,    &total_past_log,      &known_too_far,
+    &version_first,
 };
 
 }  // namespace remora::pool_faults

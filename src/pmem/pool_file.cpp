@@ -126,6 +126,22 @@ Result<PoolFile> PoolFile::inspect(const std::string& path) {
   return open_with(path, false, [](const FileHandle& file) { return open_private(file); });
 }
 
+Result<PoolFile> PoolFile::inspect_damaged(const std::string& path, PoolFindings& findings) {
+  Result<FileHandle> file = FileHandle::open(path, false);
+  if (!file.ok()) {
+    return file.status();
+  }
+  Result<std::unique_ptr<Region>> region = open_private(*file);
+  if (!region.ok()) {
+    return region.status();
+  }
+  Result<std::unique_ptr<Pool>> pool = Pool::open_damaged(**region, path, findings);
+  if (!pool.ok()) {
+    return pool.status();
+  }
+  return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
+}
+
 Result<PoolFile> PoolFile::open_with(const std::string& path, bool writable, const MapFile& map) {
   Result<FileHandle> file = FileHandle::open(path, writable);
   if (!file.ok()) {

@@ -33,6 +33,9 @@ class PoolFile {
   // may look at the same time, an owner may not.
   static Result<PoolFile> inspect(const std::string& path);
 
+  // The same for a pool that is damaged: see Pool::open_damaged.
+  static Result<PoolFile> inspect_damaged(const std::string& path, PoolFindings& findings);
+
   Pool& pool() { return *pool_; }
   Region& region() { return *region_; }
   const FileHandle& file() const { return file_; }

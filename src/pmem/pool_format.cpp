@@ -1,9 +1,22 @@
 #include "pmem/pool_format.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/crc32c.h"
+#include "pmem/pool_checks.h"
+
+namespace remora {
+
+std::string_view to_string(Account account) {
+  constexpr std::array<std::string_view, account_count> names = {"none", "store", "calls", "files",
+                                                                 "memory"};
+  const auto index = static_cast<std::size_t>(account);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+}  // namespace remora
 
 namespace remora::pool_format {
 namespace {
@@ -59,7 +72,9 @@ Header plan(std::uint64_t size_bytes, const Uuid& uuid) {
 }
 
 std::uint32_t checksum_of(const Header& header) {
-  return crc32c(object_bytes(header).first(offsetof(Header, checksum)));
+  Header first = header;
+  first.version = oldest_version;
+  return crc32c(object_bytes(first).first(offsetof(Header, checksum)));
 }
 
 Status verify(const Header& header, std::uint64_t file_bytes, std::string_view path) {
@@ -74,31 +89,28 @@ Status verify(const Header& header, std::uint64_t file_bytes, std::string_view p
                             "start was overwritten, then restore it from a backup")
                : Status(Code::invalid_argument, foreign(path));
   }
-  if (header.version != version) {
+  if (header.version < oldest_version || header.version > version) {
     return Status(Code::unsupported,
                   name + " is a pool of format version " + std::to_string(header.version) +
-                      ", and this program reads version " + std::to_string(version) +
+                      ", and this program reads versions " + std::to_string(oldest_version) +
+                      " and " + std::to_string(version) +
                       "; open it with a matching release of Remora");
   }
   if (header.checksum != checksum_of(header)) {
-    return Status(Code::damaged,
-                  name +
-                      " has a damaged header (its checksum is wrong); restore the file from a "
-                      "backup, the pool cannot be opened safely");
+    return Status(Code::damaged, name + " has a damaged header (its checksum is wrong)" + remedy);
   }
   // The checksum vouches for the writer; a plan that differs comes from a hand that forged it.
   Header expected =
       plan(std::clamp(header.size_bytes, smallest_pool_bytes, largest_pool_bytes), header.uuid);
+  expected.version = header.version;
   if (!std::ranges::equal(object_bytes(expected), object_bytes(header))) {
-    return Status(Code::damaged, name +
-                                     " has a header that describes no layout of this version; "
-                                     "restore the file from a backup");
+    return Status(Code::damaged,
+                  name + " has a header that describes no layout of this version" + remedy);
   }
   if (file_bytes < header.size_bytes) {
     return Status(Code::damaged, name + " is truncated: it has " + std::to_string(file_bytes) +
                                      " bytes and its header says " +
-                                     std::to_string(header.size_bytes) +
-                                     "; restore the file from a backup");
+                                     std::to_string(header.size_bytes) + remedy);
   }
   return Status();
 }

@@ -3,11 +3,14 @@
 //
 //   header | roots | log control | log slots | summary | block table | blocks
 //
-// All zero is the valid initial state of everything but the header.
+// All zero is the valid initial state of everything but the header and the two words of log
+// control. What checks these structures carry, and how they are computed, is in pool_checks.h.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -17,10 +20,18 @@ namespace remora {
 // A place in a pool, in bytes from its start. 0 is the header, so it serves as "nowhere".
 using Offset = std::uint64_t;
 
+// Whose a chunk is: services share a pool, and each answers for its own space.
+enum class Account : std::uint8_t { none, store, calls, files, memory };
+inline constexpr std::size_t account_count = 5;
+
+std::string_view to_string(Account account);
+
 namespace pool_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'P', 'L'};
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
+// Pools of this version and later are opened and brought up to date.
+inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint64_t smallest_pool_bytes = 256 << 10;
 inline constexpr std::uint64_t largest_pool_bytes = std::uint64_t{1} << 46;
 inline constexpr std::uint64_t block_bytes = 4096;
@@ -28,7 +39,7 @@ inline constexpr std::uint64_t blocks_per_group = 256;  // one bit of the summar
 
 using Uuid = std::array<std::uint8_t, 16>;
 
-// Written once, when the pool is created, and never again.
+// Written once, when the pool is created; of it only the version ever changes, with one word.
 struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
@@ -46,25 +57,30 @@ struct Header {
   std::uint32_t log_slot_count;
   std::array<std::uint64_t, 18> reserved;  // zero
   std::uint32_t reserved_tail;             // zero
-  std::uint32_t checksum;                  // crc32c of all bytes before it
+  std::uint32_t checksum;  // crc32c of all bytes before it, with the version taken as 1
 };
 static_assert(sizeof(Header) == 256 && std::has_unique_object_representations_v<Header>);
 static_assert(offsetof(Header, checksum) == 252);
 
 // A named root: a word that a program finds again by its name.
 struct Root {
-  std::uint64_t in_use;  // 0 or 1
+  std::uint64_t in_use;  // 0; or 1, with a checksum of index, value and name in bits 32-63
   std::uint64_t value;
   std::array<char, 48> name;  // padded with zeros
 };
 static_assert(sizeof(Root) == 64 && std::has_unique_object_representations_v<Root>);
 
-// What of the log counts. Records of another epoch are dead; those up to `retired` are in place.
+// What of the log counts: records of another epoch are dead; those up to `retired` are in place.
+// Both have 48 bits, and a check above them. `total` is the sum over all chunks and roots, in a
+// line of its own: records change it, and neither of the other two.
 struct LogControl {
   std::uint64_t epoch;
   std::uint64_t retired;
+  std::array<std::uint64_t, 6> reserved;  // zero
+  std::uint64_t total;
+  std::array<std::uint64_t, 7> reserved_tail;  // zero
 };
-static_assert(sizeof(LogControl) == 16);
+static_assert(sizeof(LogControl) == 128 && offsetof(LogControl, total) == cache_line_bytes);
 
 inline constexpr std::uint64_t log_slot_bytes = 1024;
 
@@ -74,7 +90,7 @@ struct RecordHead {
   std::uint64_t epoch;
   std::uint32_t writes;
   std::uint32_t seals;
-  std::uint32_t reserved;  // zero
+  std::uint32_t behind;    // records up to sequence - behind were persistent when it was written
   std::uint32_t checksum;  // crc32c of the bytes before it and of the entries after it
 };
 static_assert(sizeof(RecordHead) == 32 && offsetof(RecordHead, checksum) == 28);
@@ -96,15 +112,18 @@ static_assert(sizeof(Seal) == 16 && sizeof(Seal) == sizeof(Write));
 
 inline constexpr std::size_t record_entries = (log_slot_bytes - sizeof(RecordHead)) / sizeof(Write);
 
-// What the first block of a chunk says of it; the entries of its other blocks are zero.
+// What the first block of a chunk says of it; the entries of its other blocks are zero. Version 1
+// had the numbers 1 and 2, so that every entry tells by itself of which version it is.
 enum class ChunkKind : std::uint8_t {
   none = 0,
-  slots = 1,  // objects of one size class; `detail` has a bit for each object that lives
-  run = 2,    // one object; `detail` is its size in bytes
+  slots = 3,  // objects of one size class; `detail` has a bit for each object that lives
+  run = 4,    // one object; `detail` is its size in bytes
 };
 
 struct BlockEntry {
-  std::uint64_t head;  // kind in bits 0-7, size class in 8-15, blocks of the chunk in 32-63
+  // kind in bits 0-2, size class in 3-7, account in 8-15, blocks of the chunk in 16-31; above them
+  // a checksum of block number, bits 0-31 and detail
+  std::uint64_t head;
   std::uint64_t detail;
 };
 static_assert(sizeof(BlockEntry) == 16);
@@ -112,19 +131,18 @@ static_assert(sizeof(BlockEntry) == 16);
 struct ChunkHead {
   ChunkKind kind = ChunkKind::none;
   std::uint8_t size_class = 0;
-  std::uint32_t blocks = 0;
+  std::uint16_t blocks = 0;
+  Account account = Account::none;
 
-  constexpr std::uint64_t word() const {
-    return static_cast<std::uint64_t>(kind) | std::uint64_t{size_class} << 8 |
-           std::uint64_t{blocks} << 32;
-  }
-  // Bits 16-31 must be zero: a word that has them is damaged.
-  static constexpr bool plausible(std::uint64_t word) {
-    return (word & 0xffff0000) == 0 && (word & 0xff) <= 2;
+  // The low half of the entry's head.
+  constexpr std::uint32_t low() const {
+    return static_cast<std::uint32_t>(kind) | std::uint32_t{size_class} << 3 |
+           static_cast<std::uint32_t>(account) << 8 | std::uint32_t{blocks} << 16;
   }
   static constexpr ChunkHead from(std::uint64_t word) {
-    return ChunkHead{static_cast<ChunkKind>(word & 0xff), static_cast<std::uint8_t>(word >> 8),
-                     static_cast<std::uint32_t>(word >> 32)};
+    return ChunkHead{static_cast<ChunkKind>(word & 7), static_cast<std::uint8_t>(word >> 3 & 31),
+                     static_cast<std::uint16_t>(word >> 16),
+                     static_cast<Account>(word >> 8 & 0xff)};
   }
 };
 
@@ -132,9 +150,10 @@ struct ChunkHead {
 // rounded down to whole blocks.
 Header plan(std::uint64_t size_bytes, const Uuid& uuid);
 
+// With the version taken as 1, whatever it is: so one word brings a pool from version 1 to 2.
 std::uint32_t checksum_of(const Header& header);
 
-// Whether these first bytes of a file are a header that this version can serve, for a file of
+// Whether these first bytes of a file are a header that this program can serve, for a file of
 // `file_bytes`. `path` is for the message.
 Status verify(const Header& header, std::uint64_t file_bytes, std::string_view path);
 

@@ -24,7 +24,7 @@ static_assert(offsetof(Header, version) == 8 && offsetof(Header, segments) == 12
 static_assert(offsetof(Root, value) == 8 && offsetof(Root, name) == 16);
 static_assert(offsetof(LogControl, epoch) == 0 && offsetof(LogControl, retired) == 8);
 static_assert(offsetof(RecordHead, epoch) == 8 && offsetof(RecordHead, writes) == 16 &&
-              offsetof(RecordHead, seals) == 20 && offsetof(RecordHead, reserved) == 24);
+              offsetof(RecordHead, seals) == 20 && offsetof(RecordHead, behind) == 24);
 static_assert(offsetof(Write, value) == 8 && offsetof(Seal, size_bytes) == 8 &&
               offsetof(Seal, checksum) == 12 && offsetof(BlockEntry, detail) == 8);
 static_assert(record_entries == 62);
@@ -126,11 +126,13 @@ TEST(PoolFormat, refuses_a_header_without_magic) {
 }
 
 TEST(PoolFormat, refuses_another_version_by_name) {
-  expect_refusal(verify_changed([](Header& header) { header.version = 2; }, true),
-                 Code::unsupported, "format version 2", "matching release");
+  expect_refusal(verify_changed([](Header& header) { header.version = 3; }, true),
+                 Code::unsupported, "format version 3", "matching release");
+  expect_refusal(verify_changed([](Header& header) { header.version = 0; }, true),
+                 Code::unsupported, "format version 0", "matching release");
   // Whatever a later version does with the rest of the header, checksum included.
   expect_refusal(verify_changed([](Header& header) { header.version = 77; }, false),
-                 Code::unsupported, "format version 77", "reads version 1");
+                 Code::unsupported, "format version 77", "reads versions 1 and 2");
 }
 
 TEST(PoolFormat, refuses_a_header_with_any_byte_changed) {
@@ -178,22 +180,25 @@ TEST(PoolFormat, takes_a_file_that_is_longer_than_its_pool) {
   EXPECT_TRUE(verify(plan(1 << 20, some_uuid), (1 << 20) + 1, "the-path").ok());
 }
 
+TEST(PoolFormat, takes_the_version_before_with_the_same_checksum) {
+  EXPECT_TRUE(verify_changed([](Header& header) { header.version = 1; }, false).ok());
+}
+
 TEST(PoolFormat, a_chunk_head_survives_its_word) {
-  const ChunkHead head{ChunkKind::slots, 21, 7};
-  const ChunkHead back = ChunkHead::from(head.word());
+  const ChunkHead head{ChunkKind::slots, 21, 7, Account::files};
+  const ChunkHead back = ChunkHead::from(head.low());
   EXPECT_EQ(back.kind, head.kind);
   EXPECT_EQ(back.size_class, head.size_class);
   EXPECT_EQ(back.blocks, head.blocks);
-  EXPECT_EQ(head.word(), 0x0000'0007'0000'1501u);
+  EXPECT_EQ(back.account, head.account);
+  EXPECT_EQ(head.low(), 0x0007'03abu);
 }
 
-TEST(PoolFormat, a_chunk_head_with_meaningless_bits_is_not_plausible) {
-  EXPECT_TRUE(ChunkHead::plausible(ChunkHead{ChunkKind::run, 0, ~std::uint32_t{0}}.word()));
-  for (unsigned bit = 16; bit < 32; ++bit) {
-    EXPECT_FALSE(ChunkHead::plausible(1 | std::uint64_t{1} << bit));
-  }
-  EXPECT_FALSE(ChunkHead::plausible(3));
-  EXPECT_FALSE(ChunkHead::plausible(0xff));
+TEST(PoolFormat, accounts_have_names) {
+  EXPECT_EQ(to_string(Account::none), "none");
+  EXPECT_EQ(to_string(Account::store), "store");
+  EXPECT_EQ(to_string(Account::memory), "memory");
+  EXPECT_EQ(to_string(static_cast<Account>(account_count)), "unknown");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "pmem/log_record.h"
 #include "pmem/pmem_testing.h"
 #include "pmem/pool.h"
+#include "pmem/pool_checks.h"
 
 namespace remora {
 namespace {
@@ -98,7 +99,7 @@ TEST_P(PoolRules, a_root_name_with_bytes_behind_its_end_is_damage) {
   EXPECT_EQ(Pool::open(region_, "p").code(), Code::damaged);
 }
 
-TEST_P(PoolRules, a_chunk_that_the_summary_forgot_is_found_by_the_full_check) {
+TEST_P(PoolRules, a_chunk_that_the_summary_forgot_is_damage) {
   publish(false);
   Transaction transaction;
   ASSERT_TRUE(transaction.set_root("r", 0).ok());
@@ -106,6 +107,12 @@ TEST_P(PoolRules, a_chunk_that_the_summary_forgot_is_found_by_the_full_check) {
   pool_ = std::move(Pool::open(region_, "p")).value();
   EXPECT_TRUE(pool_->check_in_full().ok());
   store(region_.data() + pool_->header().summary, std::uint64_t{0});
+  EXPECT_EQ(pool_->check_in_full().code(), Code::damaged);
+  EXPECT_EQ(Pool::open(region_, "p").code(), Code::damaged);
+}
+
+TEST_P(PoolRules, what_lies_where_the_summary_names_nothing_is_found_by_the_full_check) {
+  store(region_.data() + pool_->header().table + 5 * sizeof(pool_format::BlockEntry), 77);
   pool_ = std::move(Pool::open(region_, "p")).value();
   EXPECT_EQ(pool_->check_in_full().code(), Code::damaged);
 }
@@ -146,7 +153,7 @@ TEST(ChunkWithoutKind, is_damage) {
   const Header header = pool_format::plan(8 << 20, {});
   std::vector<std::byte> pool(header.blocks);
   store(pool.data() + header.summary, std::uint64_t{1});
-  store(pool.data() + header.table, ChunkHead{ChunkKind::none, 0, 1}.word());
+  store(pool.data() + header.table, pool_format::head_word({ChunkKind::none, 0, 1}, 0, 1));
   store(pool.data() + header.table + word_bytes, std::uint64_t{1});
   EXPECT_EQ(Allocator(header).load(pool).code(), Code::damaged);
 }
@@ -160,14 +167,17 @@ TEST(FileCommitFailure, is_an_io_error_whatever_the_reason) {
 
 TEST(RedoLogRecord, cannot_name_the_log_itself) {
   const Header header = pool_format::plan(256 << 10, {});
-  for (const Offset place : {header.log_control, header.log_control + 8, header.log_slots}) {
+  for (const Offset place :
+       {header.log_control, header.log_control + 8, pool_format::total_place(header) - 8,
+        pool_format::total_place(header) + 8, header.log_slots}) {
     FakeRegion region(256 << 10, Granularity::cache_line);
     std::byte* const slot = region.data() + header.log_slots + pool_format::log_slot_bytes;
-    const pool_format::RecordHead head{1, 0, 1, 0, 0, 0};
+    const pool_format::RecordHead head{1, 0, 1, 0, 1, 0};
     const pool_format::Write write{place, 99};
     std::memcpy(slot, &head, sizeof head);
     std::memcpy(slot + sizeof head, &write, sizeof write);
     store(slot + offsetof(pool_format::RecordHead, checksum), log_record::checksum_of(slot, head));
+    RedoLog::format(region, header);
     RedoLog log(region, header, Faults());
     EXPECT_EQ(*log.recover(), 0u) << place;
   }

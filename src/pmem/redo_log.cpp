@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 
 #include "base/check.h"
 #include "pmem/log_record.h"
+#include "pmem/pool_checks.h"
 #include "pmem/pool_faults.h"
 
 namespace remora {
 
+using pool_format::control_word;
+using pool_format::ControlWord;
 using pool_format::LogControl;
 using pool_format::RecordHead;
 using pool_format::Seal;
@@ -35,11 +39,13 @@ Result<Ticket> RedoLog::append(std::span<const Write> writes, std::span<const Se
   }
   const std::uint64_t sequence = next_++;
   std::byte* const place = slot(sequence);
+  const std::uint64_t known =
+      faults_.planted(pool_faults::known_too_far) ? newest() - 1 : in_place_;
   RecordHead head{sequence,
                   epoch_,
                   static_cast<std::uint32_t>(writes.size()),
                   static_cast<std::uint32_t>(seals.size()),
-                  0,
+                  static_cast<std::uint32_t>(sequence - known),
                   0};
   std::memcpy(place, &head, sizeof head);
   copy_bytes(place + sizeof head, std::as_bytes(writes));
@@ -136,7 +142,7 @@ Status RedoLog::retire(bool block) {
     if (!region_.persistent(step_ticket_)) {
       return Status();
     }
-    store_word(control_->retired, retiring_);
+    store_word(control_->retired, control_word(ControlWord::retired, retiring_));
     step_ticket_ = region_.persist(object_bytes(control_->retired));
     step_ = Step::mark;
   }
@@ -152,6 +158,49 @@ Status RedoLog::retire_all() {
   const std::uint64_t target = newest();
   while (retired_ < target) {
     REMORA_TRY(retire(true));
+  }
+  return Status();
+}
+
+Result<bool> RedoLog::tend() {
+  settle();
+  if (used() == 0) {
+    return false;
+  }
+  // On page media each step waits for a commit, and so does the newest record.
+  if (Status status = retire(false); !status.ok()) {
+    return status;
+  }
+  if (used() == 0) {
+    return false;
+  }
+  const Ticket newest_ticket = tickets_[newest() % header_.log_slot_count];
+  region_.request(step_ == Step::idle ? newest_ticket : step_ticket_);
+  return true;
+}
+
+void RedoLog::format(Region& region, const pool_format::Header& header) {
+  auto* const control = reinterpret_cast<LogControl*>(region.data() + header.log_control);
+  store_word(control->epoch, control_word(ControlWord::epoch, 0));
+  store_word(control->retired, control_word(ControlWord::retired, 0));
+  region.flush(object_bytes(*control));
+}
+
+void RedoLog::upgrade_control(std::uint64_t total) {
+  version_ = pool_format::version;
+  store_word(control_->epoch, control_word(ControlWord::epoch, epoch_));
+  store_word(control_->retired, control_word(ControlWord::retired, retired_));
+  store_word(control_->total, total);
+  region_.flush(object_bytes(*control_));
+}
+
+Status RedoLog::check_control() const {
+  const bool marked =
+      control_->retired == control_word(ControlWord::retired, retired_) ||
+      (step_ == Step::mark && control_->retired == control_word(ControlWord::retired, retiring_));
+  if (!marked || control_->epoch != control_word(ControlWord::epoch, epoch_)) {
+    return Status(Code::damaged, "log control at " + std::to_string(header_.log_control) +
+                                     " is damaged" + pool_format::remedy);
   }
   return Status();
 }

@@ -9,11 +9,14 @@
 #include "base/crc32c.h"
 #include "pmem/log_record.h"
 #include "pmem/pmem_testing.h"
+#include "pmem/pool_checks.h"
 #include "pmem/redo_log.h"
 
 namespace remora {
 namespace {
 
+using pool_format::control_word;
+using pool_format::ControlWord;
 using pool_format::RecordHead;
 using pool_format::Seal;
 using pool_format::Write;
@@ -23,21 +26,24 @@ class RedoLogRecover : public testing::Test {
   RedoLogRecover() { set_control(5, 0); }
 
   void set_control(std::uint64_t epoch, std::uint64_t retired) {
-    store(region_.data() + header_.log_control, epoch);
-    store(region_.data() + header_.log_control + 8, retired);
+    store(region_.data() + header_.log_control, control_word(ControlWord::epoch, epoch));
+    store(region_.data() + header_.log_control + 8, control_word(ControlWord::retired, retired));
   }
   std::byte* slot(std::uint64_t sequence) {
     return region_.data() + header_.log_slots +
            sequence % header_.log_slot_count * pool_format::log_slot_bytes;
   }
-  // A record whose checksum is right, whatever else it says.
+  // A record whose checksum is right, whatever else it says. It knows of none before it that it was
+  // persistent, unless told otherwise.
   void forge(std::uint64_t sequence, std::uint64_t epoch, const std::vector<Write>& writes,
-             const std::vector<Seal>& seals = {}) {
+             const std::vector<Seal>& seals = {}, std::uint32_t behind = 0) {
     RecordHead head{sequence,
                     epoch,
                     static_cast<std::uint32_t>(writes.size()),
                     static_cast<std::uint32_t>(seals.size()),
-                    0,
+                    behind != 0 ? behind
+                                : static_cast<std::uint32_t>(
+                                      std::min<std::uint64_t>(sequence, header_.log_slot_count)),
                     0};
     std::byte* const place = slot(sequence);
     std::byte* entry = place + sizeof head;
@@ -57,6 +63,13 @@ class RedoLogRecover : public testing::Test {
     Result<std::uint64_t> replayed = log.recover();
     EXPECT_TRUE(replayed.ok());
     return *replayed;
+  }
+  void expect_damaged(std::string_view why) {
+    RedoLog log(region_, header_, Faults());
+    const Result<std::uint64_t> replayed = log.recover();
+    EXPECT_EQ(replayed.code(), Code::damaged);
+    EXPECT_NE(replayed.status().message().find(why), std::string_view::npos)
+        << replayed.status().message();
   }
   std::uint64_t word() { return load<std::uint64_t>(region_.data() + word_); }
   void expect_refused(Offset place) {
@@ -82,9 +95,10 @@ TEST_F(RedoLogRecover, replays_a_record_that_is_right) {
 
 TEST_F(RedoLogRecover, starts_a_new_epoch) {
   recover();
-  EXPECT_EQ(load<std::uint64_t>(region_.data() + header_.log_control), 6u);
+  const std::uint64_t sixth = control_word(ControlWord::epoch, 6);
+  EXPECT_EQ(load<std::uint64_t>(region_.data() + header_.log_control), sixth);
   region_.cut();
-  EXPECT_EQ(load<std::uint64_t>(region_.data() + header_.log_control), 6u);
+  EXPECT_EQ(load<std::uint64_t>(region_.data() + header_.log_control), sixth);
 }
 
 TEST_F(RedoLogRecover, what_it_replays_is_persistent_when_it_returns) {
@@ -97,14 +111,82 @@ TEST_F(RedoLogRecover, what_it_replays_is_persistent_when_it_returns) {
 TEST_F(RedoLogRecover, ignores_another_epoch) {
   forge(1, 4, {{word_, 77}});
   EXPECT_EQ(recover(), 0u);
-  set_control(5, 0);
-  forge(1, 6, {{word_, 77}});
-  EXPECT_EQ(recover(), 0u);
   EXPECT_EQ(word(), 0u);
 }
 
+TEST_F(RedoLogRecover, refuses_an_epoch_that_is_older_than_a_record) {
+  forge(1, 6, {{word_, 77}});
+  expect_damaged("the epoch of the log is older than its records");
+  EXPECT_EQ(word(), 0u);
+}
+
+TEST_F(RedoLogRecover, refuses_a_gap_before_a_record_that_knew_better) {
+  forge(1, 5, {{word_, 1}});
+  forge(3, 5, {{word_, 3}}, {}, 1);
+  expect_damaged("record 2 of the log");
+  EXPECT_EQ(word(), 0u) << "nothing is replayed of a log that is refused";
+  forge(3, 5, {{word_, 3}}, {}, 2);
+  EXPECT_EQ(recover(), 1u);
+}
+
+TEST_F(RedoLogRecover, takes_the_word_of_any_record_behind_the_gap) {
+  forge(6, 5, {{word_, 6}}, {}, 5);
+  expect_damaged("record 1 of the log");
+  forge(6, 5, {{word_, 6}}, {}, 6);
+  EXPECT_EQ(recover(), 0u);
+}
+
+TEST_F(RedoLogRecover, refuses_a_mark_that_is_older_than_the_ring) {
+  set_control(5, 3);
+  for (std::uint64_t sequence = 8; sequence < 8 + header_.log_slot_count; ++sequence) {
+    forge(sequence, 5, {{word_, sequence}}, {}, 1);
+  }
+  expect_damaged("record 4 of the log");
+}
+
+TEST_F(RedoLogRecover, a_seal_that_fails_before_a_record_that_knew_better_is_damage) {
+  forge(1, 5, {{word_, 1}}, {{word_ + 4096, 100, 12345}});
+  forge(2, 5, {{word_, 2}}, {}, 1);
+  expect_damaged("record 1 of the log, or what it seals");
+}
+
+TEST_F(RedoLogRecover, ignores_a_record_that_claims_what_cannot_be) {
+  forge(20, 5, {{word_, 20}}, {}, static_cast<std::uint32_t>(header_.log_slot_count + 1));
+  EXPECT_EQ(recover(), 0u);
+}
+
+TEST_F(RedoLogRecover, refuses_log_control_with_one_or_two_bits_changed) {
+  for (const std::uint64_t value :
+       {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{0xabcdef012345}}) {
+    for (const ControlWord which : {ControlWord::epoch, ControlWord::retired}) {
+      const std::uint64_t sound = control_word(which, value);
+      EXPECT_NE(sound >> 48, 0u);
+      for (unsigned first = 0; first < 64; ++first) {
+        for (unsigned second = first; second < 64; ++second) {
+          const std::uint64_t word = sound ^ std::uint64_t{1} << first ^
+                                     (first == second ? 0 : std::uint64_t{1} << second);
+          EXPECT_FALSE(pool_format::control_value(which, word, pool_format::version))
+              << first << " " << second;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(RedoLogRecover, refuses_log_control_that_is_damaged) {
+  for (const Offset place : {Offset{0}, Offset{1}, Offset{7}, Offset{8}, Offset{14}}) {
+    region_.data()[header_.log_control + place] ^= std::byte{4};
+    expect_damaged(place < 8 ? "the epoch of the log is damaged"
+                             : "retired log records is damaged");
+    set_control(5, 0);
+  }
+  store(region_.data() + header_.log_control, std::uint64_t{0});
+  expect_damaged("the epoch of the log is damaged");
+}
+
 TEST_F(RedoLogRecover, ignores_another_sequence_number_in_the_slot) {
-  forge(1 + header_.log_slot_count, 5, {{word_, 77}});
+  set_control(5, header_.log_slot_count);
+  forge(1, 5, {{word_, 77}});
   EXPECT_EQ(recover(), 0u);
   EXPECT_EQ(word(), 0u);
 }

@@ -21,7 +21,10 @@ constexpr std::span<const Seal> no_seals(&any_seal, 0);
 // A log in a pool of the smallest size: 16 slots.
 class RedoLogTest : public testing::TestWithParam<Granularity> {
  protected:
-  RedoLogTest() { open(); }
+  RedoLogTest() {
+    RedoLog::format(region_, header_);
+    open();
+  }
 
   void open() {
     log_.emplace(region_, header_, Faults());

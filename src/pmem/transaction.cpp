@@ -22,6 +22,12 @@ Status Transaction::charge(std::size_t entries) {
   return Status();
 }
 
+Status Transaction::charge_structure(std::size_t entries) {
+  REMORA_TRY(charge(entries + (total_charged_ ? 0 : 1)));
+  total_charged_ = true;
+  return Status();
+}
+
 Status Transaction::add_object(Object object) {
   if (object.content_bytes > largest_object_bytes) {
     return Status(Code::invalid_argument, "an object has at most " +
@@ -31,7 +37,7 @@ Status Transaction::add_object(Object object) {
   if (published_count_ == published_.size()) {
     return Status(Code::no_space, "a transaction publishes at most 16 objects; split it");
   }
-  REMORA_TRY(charge(words_per_object + (object.sealed ? 1 : 0)));
+  REMORA_TRY(charge_structure(words_per_object + (object.sealed ? 1 : 0)));
   published_[published_count_++] = object;
   return Status();
 }
@@ -48,7 +54,7 @@ Status Transaction::free(Offset offset) {
   if (freed_count_ == freed_.size()) {
     return Status(Code::no_space, "a transaction frees at most 16 objects; split it");
   }
-  REMORA_TRY(charge(words_per_object));
+  REMORA_TRY(charge_structure(words_per_object));
   freed_[freed_count_++] = offset;
   return Status();
 }
@@ -74,7 +80,7 @@ Status Transaction::set_root(std::string_view name, Offset offset) {
   if (root_count_ == roots_.size()) {
     return Status(Code::no_space, "a transaction changes at most 4 roots; split it");
   }
-  REMORA_TRY(charge(words_per_root));
+  REMORA_TRY(charge_structure(words_per_root));
   RootChange& change = roots_[root_count_++];
   change.name.fill('\0');
   std::ranges::copy(name, change.name.begin());

@@ -57,6 +57,9 @@ class Transaction {
  private:
   Status add_object(Object object);
   Status charge(std::size_t entries);
+  // The same for what changes entries of the block table, or roots: the pool's total changes with
+  // the first of them.
+  Status charge_structure(std::size_t entries);
 
   std::array<Object, most_objects> published_;
   std::array<Offset, most_objects> freed_;
@@ -67,6 +70,7 @@ class Transaction {
   std::size_t word_count_ = 0;
   std::size_t root_count_ = 0;
   std::size_t entries_ = 0;  // of the log record, at worst
+  bool total_charged_ = false;
 };
 
 }  // namespace remora

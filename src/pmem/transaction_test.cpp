@@ -81,12 +81,13 @@ TEST(Transaction, never_outgrows_one_log_record) {
   while (transaction.publish_sealed(somewhere + sealed * 64, 64).ok()) {
     ++sealed;
   }
-  EXPECT_EQ(sealed, pool_format::record_entries / (words_per_object + 1));
+  constexpr std::size_t total = 1;  // one word, however many objects and roots change
+  EXPECT_EQ(sealed, (pool_format::record_entries - total) / (words_per_object + 1));
   std::size_t words = 0;
   while (transaction.set(somewhere + words * 8, 0).ok()) {
     ++words;
   }
-  EXPECT_EQ(sealed * (words_per_object + 1) + words, pool_format::record_entries);
+  EXPECT_EQ(sealed * (words_per_object + 1) + total + words, pool_format::record_entries);
   EXPECT_EQ(transaction.free(somewhere).code(), Code::no_space);
   EXPECT_EQ(transaction.set_root("x", somewhere).code(), Code::no_space);
   EXPECT_TRUE(transaction.freed().empty());

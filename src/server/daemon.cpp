@@ -181,6 +181,8 @@ Status Daemon::open_host(const std::string& version) {
   options.server.most_clients = settings_.most_clients;
   options.server.client_operations = settings_.client_operations;
   options.server.client_bytes = settings_.client_bytes;
+  options.server.scrub_ns = settings_.scrub_ns;
+  options.server.verify_reads = settings_.verify_reads;
   options.threads = settings_.threads;
   const bool from_afar = !settings_.listen.empty() || settings_.fabric != "auto";
   options.server.put_timeout_ns = from_afar ? far_value_patience_ns : value_patience_ns;

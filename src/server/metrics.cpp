@@ -45,6 +45,13 @@ constexpr Metric engine_metrics[] = {
     {"cleaned_parts", "remora_cleaned_parts",
      "Cleanings of a part of the log that came to their end", true},
     {"moved_versions", "remora_moved_versions", "Versions that cleaning has moved", true},
+    {"scrub_passes", "remora_scrub_passes", "Times that all that lives was verified", true},
+    {"scrub_objects", "remora_scrubbed_objects", "Versions that the scrubber has verified", true},
+    {"scrub_reached", "remora_scrub_reached_keys", "Keys that this pass has verified"},
+    {"scrub_last_keys", "remora_scrub_last_keys", "Keys that the last pass has verified"},
+    {"scrub_last_damaged", "remora_scrub_last_damaged_keys", "Of these, damaged"},
+    {"scrub_last_end_ms", "remora_scrub_last_end_seconds", "When the last pass ended, since 1970",
+     false, 1e-3},
     {"rounds", "remora_rounds", "Changes of layout that all clients followed", true},
 };
 

@@ -13,8 +13,10 @@
 //                <-  facts              names and values
 //   stop         ->                     end your service
 //                <-  facts              the last ones
+//   scrub        ->                     verify all that lives
+//                <-  facts              before the first of it
 //
-// both with such a proof as the join. No token travels: token_proof.h says what a proof is.
+// all with such a proof as the join. No token travels: token_proof.h says what a proof is.
 //
 // In place of its answer the host may send a refusal, with the reason. All of it comes from another
 // process and may be anything.
@@ -42,6 +44,7 @@ enum class SessionKind : std::uint16_t {
   stat = 6,
   facts = 7,
   stop = 8,
+  scrub = 9,
 };
 
 using SessionNonce = std::array<std::uint8_t, 16>;
@@ -55,7 +58,7 @@ struct SessionMessage {
   // welcome: the client's role; offer: "verbs" where the store is reached through an RDMA device
   std::string text = {};
   SessionNonce nonce = {};  // ask and offer
-  SessionProof proof = {};  // join, welcome, stat and stop, where a token is known
+  SessionProof proof = {};  // join, welcome, stat, stop and scrub, where a token is known
   std::string facts = {};   // facts: lines of a name, a space and a value (facts.h)
 };
 

@@ -47,6 +47,28 @@ Result<std::uint32_t> read_count(std::string_view text, std::uint32_t least, std
   return value;
 }
 
+// "24h", "30m", "90s", or "off", which is 0.
+Result<std::uint64_t> read_span_ns(std::string_view text) {
+  constexpr std::uint64_t second_ns = 1'000'000'000;
+  constexpr std::uint64_t most_s = std::uint64_t{10'000} * 3600;
+  if (text == "off") {
+    return std::uint64_t{0};
+  }
+  const std::string_view letter = text.empty() ? text : text.substr(text.size() - 1);
+  const std::uint64_t unit_s = letter == "h" ? 3600 : letter == "m" ? 60 : letter == "s" ? 1 : 0;
+  std::uint32_t count = 0;
+  const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
+  const auto [stopped, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || stopped != digits.data() + digits.size() || count == 0 ||
+      unit_s == 0 || count * unit_s > most_s) {
+    return Status(
+        Code::invalid_argument,
+        fmt::format("'{}' will not do; choose a time such as 24h, 30m or 90s, or off", text));
+  }
+  return count * unit_s * second_ns;
+}
+
 template <typename T>
 Status assign(T& to, Result<T> value, std::string_view key) {
   if (!value.ok()) {
@@ -229,6 +251,10 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
       return wrong_setting(key, "choose at least " + format_size(client_bytes_min));
     }
     settings.client_bytes = bytes;
+  } else if (key == "scrub") {
+    return assign(settings.scrub_ns, read_span_ns(value), key);
+  } else if (key == "verify_reads") {
+    return assign(settings.verify_reads, kv::parse_verify_reads(value), key);
   } else {
     REMORA_CHECK(key == "threads", "a key of the list that nothing is done with");
     return assign(settings.threads, read_count(value, 1, 2), key);

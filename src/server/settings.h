@@ -33,6 +33,11 @@
 //                                  # for and that are not yet persistent, replies that wait for
 //                                  # that
 //   client_bytes = "256M"          # the same in bytes; and of a Redis client a request, or replies
+//   scrub = "24h"                  # in how long the checksum of all that lives is computed once:
+//                                  # hours, minutes or seconds; "off" for never
+//   verify_reads = "auto"          # whether gets of Redis clients compute the checksums of what
+//   they
+//                                  # show: always, never, or where it costs under a tenth of a get
 //   threads = 1                    # 2: large values are verified on a thread of their own, which
 //                                  # wants a core of its own
 //
@@ -56,6 +61,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "kv/store.h"
 #include "pmem/open_region.h"
 #include "resp/server.h"
 #include "server/access.h"
@@ -85,12 +91,14 @@ struct Settings {
   std::uint32_t most_clients = 64;
   std::uint32_t client_operations = 8192;
   std::uint64_t client_bytes = std::uint64_t{256} << 20;
+  std::uint64_t scrub_ns = kv::ServerOptions().scrub_ns;  // 0: never
+  kv::VerifyReads verify_reads = kv::VerifyReads::automatic;
   std::uint32_t threads = 1;
   AccessRules access = {};
 };
 
 // Every key that a file may have: above the sections, and in [access].
-inline constexpr std::array<std::string_view, 19> setting_keys = {
+inline constexpr std::array<std::string_view, 21> setting_keys = {
     "pool",
     "size",
     "media",
@@ -109,6 +117,8 @@ inline constexpr std::array<std::string_view, 19> setting_keys = {
     "clients",
     "client_operations",
     "client_bytes",
+    "scrub",
+    "verify_reads",
     "threads",
 };
 inline constexpr std::array<std::string_view, 2> access_keys = {"others", "clients_per_user"};

@@ -276,13 +276,24 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
     case SessionKind::join:
       return join(link, message);
     case SessionKind::stat:
+    case SessionKind::scrub:
     case SessionKind::stop: {
       const Result<Standing> allowed = standing(link, message);
       if (!allowed.ok()) {
         return allowed.status();
       }
-      if (message.kind == SessionKind::stop && allowed->role != Role::admin) {
-        return Status(Code::permission_denied, "only a client of the role admin stops the store");
+      if (message.kind != SessionKind::stat && allowed->role != Role::admin) {
+        return Status(Code::permission_denied,
+                      message.kind == SessionKind::stop
+                          ? "only a client of the role admin stops the store"
+                          : "only a client of the role admin has the store verified");
+      }
+      if (message.kind == SessionKind::scrub) {
+        const std::string before = to_text(facts());
+        const Status begun = store_->scrub();
+        return begun.ok() ? Result<SessionMessage>(
+                                SessionMessage{.kind = SessionKind::facts, .facts = before})
+                          : begun;
       }
       if (message.kind == SessionKind::stop) {
         stop_wanted_ = true;
@@ -291,7 +302,8 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
       return SessionMessage{.kind = SessionKind::facts, .facts = to_text(facts())};
     }
     default:
-      return Status(Code::invalid_argument, "a client asks, joins, or asks how it goes or to stop");
+      return Status(Code::invalid_argument,
+                    "a client asks, joins, or asks how it goes, to scrub or to stop");
   }
 }
 

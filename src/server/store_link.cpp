@@ -152,6 +152,10 @@ Task<Result<Facts>> StoreLink::stop() {
   return facts(SessionKind::stop);
 }
 
+Task<Result<Facts>> StoreLink::scrub() {
+  return facts(SessionKind::scrub);
+}
+
 Task<Result<Facts>> StoreLink::facts(SessionKind kind) {
   SessionMessage question{.kind = kind};
   add_proof(question);

@@ -65,6 +65,8 @@ class StoreLink final : private fabric::nic::LinkOwner {
   Task<Result<Facts>> stat();
   // Asks the host to stop; its last facts.
   Task<Result<Facts>> stop();
+  // Asks the host to verify all that lives; its facts before that.
+  Task<Result<Facts>> scrub();
   // Which way requests go, found out by making some: `mapped` when this process works on the pool
   // by itself, `ring` when the host does it; `roce` across the network. Of the software RNIC.
   Task<LocalFabric> wire_taken();

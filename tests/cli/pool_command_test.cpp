@@ -4,8 +4,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 
+#include "pmem/pool_checks.h"
 #include "pmem/pool_file.h"
 #include "tests/cli/cli_testing.h"
 #include "tests/support/files.h"
@@ -69,7 +71,7 @@ TEST_F(PoolCommand, create_makes_a_pool_and_describes_it) {
   const Outcome outcome = remora_command({"pool", "create", path_, "--size", "1M"});
   EXPECT_EQ(outcome.exit_status, kept);
   EXPECT_EQ(outcome.err, "");
-  for (const char* line : {"pool         ", "format       version 1", "uuid         ",
+  for (const char* line : {"pool         ", "format       version 2", "uuid         ",
                            "size         1 MiB", "objects      0 in 0 B", "granularity  page",
                            "survives a power cut", "roots        none"}) {
     EXPECT_THAT(outcome.out, HasSubstr(line));
@@ -82,7 +84,7 @@ TEST_F(PoolCommand, create_info_and_check_agree_in_json) {
   ASSERT_EQ(created.exit_status, kept);
   const nlohmann::json json = json_of(created);
   EXPECT_EQ(json.at("path"), path_);
-  EXPECT_EQ(json.at("format_version"), 1);
+  EXPECT_EQ(json.at("format_version"), 2);
   EXPECT_EQ(json.at("size_bytes"), 256 << 10);
   EXPECT_EQ(json.at("object_count"), 0);
   EXPECT_EQ(json.at("roots"), nlohmann::json::array());
@@ -235,8 +237,8 @@ TEST_F(PoolCommand, a_pool_of_another_version_is_refused) {
   make(path_);
   overwrite(path_, offsetof(pool_format::Header, version), std::string("\x07\0\0\0", 4));
   expect_refused_untouched(path_, environment,
-                           "version 7, and this program reads version 1; open it with a matching "
-                           "release");
+                           "version 7, and this program reads versions 1 and 2; open it with a "
+                           "matching release");
 }
 
 TEST_F(PoolCommand, a_truncated_pool_is_refused) {
@@ -244,7 +246,7 @@ TEST_F(PoolCommand, a_truncated_pool_is_refused) {
   std::filesystem::resize_file(path_, 128 << 10);
   expect_refused_untouched(path_, environment, "is truncated");
   std::filesystem::resize_file(path_, 100);
-  expect_refused_untouched(path_, environment, "restore the file from a backup");
+  expect_refused_untouched(path_, environment, "restore the pool from a backup");
 }
 
 TEST_F(PoolCommand, a_damaged_header_is_refused) {
@@ -273,14 +275,15 @@ TEST_F(PoolCommand, check_finds_a_chunk_that_cannot_be) {
   const pool_format::Header header = header_of(path_);
   overwrite(path_, header.summary, "\x01");
   overwrite(path_, header.table + 2 * sizeof(pool_format::BlockEntry), "\x09");
-  expect_found(path_, "the block table is damaged at block 2: unknown kind of chunk");
+  expect_found(path_, "the block table is damaged at block 2: an entry whose checksum is wrong");
 }
 
 TEST_F(PoolCommand, check_finds_a_root_that_leads_nowhere) {
   make(path_);
-  const pool_format::Root root{1, 123456, {'l', 'o', 's', 't'}};
+  const std::array<char, 48> name = {'l', 'o', 's', 't', '\x1b', '['};
+  const pool_format::Root root{pool_format::in_use_word(0, 123456, name), 123456, name};
   overwrite(path_, header_of(path_).roots, as_text(object_bytes(root)));
-  expect_found(path_, "the root 'lost' leads nowhere");
+  expect_found(path_, "the root 'lost?[' leads nowhere");
 }
 
 }  // namespace

@@ -197,6 +197,10 @@ Result<server::Facts> Connection::stop() {
   return loop_.block_on(link_->stop());
 }
 
+Result<server::Facts> Connection::scrub() {
+  return loop_.block_on(link_->scrub());
+}
+
 std::string Connection::wire() {
   if (const fabric::Device* rdma = link_->rdma()) {
     return rdma->attributes().wire;

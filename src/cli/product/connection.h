@@ -44,6 +44,7 @@ class Connection {
   }
   Result<server::Facts> stat();
   Result<server::Facts> stop();
+  Result<server::Facts> scrub();
   // Waits, and hears what the store says meanwhile.
   void rest(std::uint64_t span_ns) { (void)loop_.run_for(span_ns); }
   // What was taken: mapped, ring, roce, or verbs:DEVICE.

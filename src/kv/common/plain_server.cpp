@@ -12,6 +12,7 @@ constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
 constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write;
 constexpr std::uint64_t look_persistent_ns = 1'000;
+constexpr std::size_t most_marks = 8;  // transactions of them in one turn
 
 }  // namespace
 
@@ -32,7 +33,29 @@ Status PlainServer::listen(rpc::ServerOptions rpc_options) {
   rpc_ = std::move(rpc).value();
   readable_.emplace(log());
   shared_generation_ = index_place().generation;
+  flows_.keep(move_marks());
   return {};
+}
+
+Task<void> PlainServer::move_marks() {
+  for (;;) {
+    co_await host_.runtime().sleep_for(options_.mark_every_ns);
+    if (!log().note_bounds({})) {
+      continue;
+    }
+    if (!(co_await persistent(host_.drain())).ok() || !log().move_marks(most_marks).ok()) {
+      co_return;
+    }
+  }
+}
+
+Status PlainServer::finish() {
+  if (!log().note_bounds({})) {
+    return host_.region().failure();
+  }
+  REMORA_TRY(host_.region().wait(host_.drain()));
+  const Result<Ticket> moved = log().move_marks(SIZE_MAX);
+  return moved.ok() ? host_.region().wait(*moved) : moved.status();
 }
 
 // --- Clients ---

@@ -34,6 +34,7 @@ class PlainServer : public StoreServer, protected rpc::Service {
 
   using StoreServer::accept;
   Result<PeerAddress> accept(const PeerAddress& client, Rights rights) override;
+  Status finish() override;
   std::size_t clients() const override { return rpc_->clients(); }
   bool busy() const override { return flows_.size() != 0; }
   std::uint64_t failed_requests() const override { return rpc_->failures(); }
@@ -104,6 +105,8 @@ class PlainServer : public StoreServer, protected rpc::Service {
   static Result<PutAsk> read_put(const Request& request);
 
   // Goes on when the ticket is persistent, or with the region's failure.
+  // Everything in the log is decided when it is appended: headers are all that marks speak of.
+  Task<void> move_marks();
   Task<Status> persistent(Ticket ticket);
 
   const Host& host() const { return host_; }

@@ -55,6 +55,7 @@ Task<void> EfactoryServer::verify() {
     for (std::size_t left = awaited.size(); left != 0 && count < flushed.size(); --left) {
       Awaited version = awaited.front();
       awaited.pop_front();
+      in_hand_ = version.offset;
       if (!awaited.empty()) {
         catalogue_->log().expect(awaited.front().offset);
       }
@@ -113,9 +114,13 @@ Task<void> EfactoryServer::verify() {
           }
           continue;
         }
-        if (age_ns > patience_ns) {
-          catalogue_->give_up(*object);
-          ++invalidated_;
+        if (version.whole || age_ns > patience_ns) {
+          if (version.whole) {
+            catalogue_->note_damaged(*object, background_);
+          } else {
+            catalogue_->give_up(*object);
+            ++invalidated_;
+          }
           arrived_or_lost(version);
           continue;
         }
@@ -128,6 +133,7 @@ Task<void> EfactoryServer::verify() {
           std::min(next_ns, std::max(version.next_look_ns, version.received_ns + first_look_ns));
       awaited.push_back(version);
     }
+    in_hand_ = 0;
     if (count != 0 || catalogue_->marks_pending()) {
       if (background_.faults().planted(faults::flag_before_drain)) {
         for (std::size_t i = 0; i < count; ++i) {

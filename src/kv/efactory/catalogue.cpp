@@ -130,6 +130,9 @@ void Catalogue::discount(const Place& place) {
   live_bytes_ -= place.deleted ? 0 : place.size_bytes;
   keys_ -= place.deleted ? 0 : 1;
   expiring_ -= place.expires ? 1 : 0;
+  if (!damaged_.empty()) [[unlikely]] {
+    damaged_.erase(place.offset);
+  }
 }
 
 void Catalogue::release(IndexSlot slot) {
@@ -245,6 +248,13 @@ Catalogue::Found Catalogue::get(ConstBytes key) {
       }
       break;
     }
+    if (is_suspect(slot, *version)) [[unlikely]] {
+      const Found found = get_suspect(slot, *version);
+      if (found.damaged && planted.planted(faults::damaged_is_missing)) {
+        continue;
+      }
+      return found;
+    }
     if (version->durable() || planted.planted(faults::get_skips_checksum)) {
       if (expired(*version)) {
         break;
@@ -336,7 +346,9 @@ Ticket Catalogue::drain_durable(const Object& object, const Host& by, const Know
 
 // The flag is not flushed: when a cut takes it, the checksum tells the same.
 void Catalogue::mark_durable(const Object& object, const Host& by, const KnownEntry& entry) {
-  log_->note_durable(object);
+  if (!object.durable()) {
+    log_->note_durable(object);
+  }
   const bool is_good = entry.slot && entry.generation == index_->generation();
   if (!is_good) {
     by.charge(Work::index);
@@ -358,8 +370,15 @@ void Catalogue::give_up(const Object& object) {
   }
 }
 
-void Catalogue::dismiss(const Object& object) {
-  log_->note_invalid(object);
+// One whose value came after all is as good as any, and is looked after again.
+void Catalogue::marks_settled() {
+  for (const Offset offset : pending_marks_) {
+    const Result<Object> object = log_->find(offset);
+    if (object.ok() && !object->invalid() && !object->durable()) {
+      awaited_.push_back({offset, object->sequence(), host_.now_ns()});
+    }
+  }
+  pending_marks_.clear();
 }
 
 // While a cut could still take its mark, a value that has come is as good as any.

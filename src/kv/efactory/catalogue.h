@@ -5,7 +5,11 @@
 //   undecided   its value has not been seen complete, and may still come
 //   durable     its value is complete and persistent; the flag says so, and the index too
 //   invalid     its value did not come in time, and is never asked for again
+//   damaged     its checksum fails, though it was persistent: the key is known, and answers so
 // A version whose time has come hides what is older, as a tombstone does: the key is not there.
+//
+// What recovery finds is believed as far as it goes, and not called durable in the index before its
+// checksum was verified in this life: by the background, or by whoever asks for it before.
 //
 // The index says "durable" only after the value is persistent, so whoever READ the index before the
 // bytes of the object knows that these bytes stand still. A flag that came with the bytes would
@@ -16,6 +20,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -46,6 +51,7 @@ struct Awaited {
   std::uint64_t next_look_ns = 0;
   std::uint64_t owner = 0;  // the session that puts it; 0: none
   std::uint64_t size_bytes = 0;
+  bool whole = false;  // it was seen complete: if it is not, it is damaged
 };
 
 // The entry of a key in the index, as it was found once: good while the index says so.
@@ -85,6 +91,7 @@ class Catalogue {
   struct Found {
     std::optional<Object> object;
     Ticket ticket;
+    bool damaged = false;  // there is no object that could be shown
   };
   Found get(ConstBytes key);
 
@@ -108,11 +115,15 @@ class Catalogue {
   // Whether versions of these sizes find space, one behind the other: what they need of it that
   // nothing has yet, in bytes.
   std::optional<std::uint64_t> space_for(std::span<const std::uint64_t> sizes_bytes) const;
-  // The newest version that may be shown; none when there is no such key. `known(sequence)` says
-  // that a version is complete, whose checksum is then not computed. A key whose time has come is
-  // deleted where nothing is against it.
+  // The newest version that may be shown, which may be damaged; none when there is no such key.
+  // `known(sequence)` says that a version is complete, whose checksum is then not computed. A key
+  // whose time has come is deleted where nothing is against it.
+  struct Shown {
+    std::optional<Object> object;
+    bool damaged = false;
+  };
   template <typename Known>
-  std::optional<Object> shown(ConstBytes key, const Known& known);
+  Shown shown(ConstBytes key, const Known& known);
   // As Index::scan: visit(Tag, ConstBytes key) for keys that are there.
   template <typename Known, typename Visit>
   Tag scan_shown(Tag from, std::uint64_t most_entries, const Known& known, const Visit& visit);
@@ -147,13 +158,49 @@ class Catalogue {
   // waited and called marks_settled.
   void give_up(const Object& object);
   bool marks_pending() const { return !pending_marks_.empty(); }
-  void marks_settled() { pending_marks_.clear(); }
-  // The same for one that nobody can write any more: its checksum tells it as well.
-  void dismiss(const Object& object);
+  void marks_settled();
   std::deque<Awaited>& awaited() { return awaited_; }
   // Versions that requests and the cleaner have flushed, in the order of their tickets: whoever
   // sees that a ticket is persistent calls mark_durable, and no second commit is needed.
   std::deque<Flushed>& flushed() { return flushed_; }
+
+  // --- Damage (catalogue_damage.cpp).
+
+  // Whether its checksum was not looked at since recovery, or is known to fail.
+  bool is_suspect(IndexSlot slot, const Object& version) const {
+    if (version.sequence() > recovered_ && damaged_.empty()) [[likely]] {
+      return false;
+    }
+    return is_unverified(slot, version) || damaged_.contains(version.offset());
+  }
+  // Looks at the checksum of a version that was persistent: if it is the newest of its key, the
+  // index says that it is durable, or it is one of the damaged.
+  enum class Verdict : std::uint8_t {
+    sound,
+    damaged,
+    open,  // it is not the newest of a key, was verified before, or its value is awaited
+  };
+  Verdict verify(const Object& object, Tag tag, const Host& by);
+  // The same for the newest version of this key, if there is one (scrub.cpp).
+  void verify_newest(ConstBytes key);
+  // Its checksum fails, though it was persistent.
+  void note_damaged(const Object& object, const Host& by);
+  // Newest versions whose checksums fail, by their offsets.
+  const std::set<Offset>& damaged() const { return damaged_; }
+  // Segments that recovery found, and how many keys. Everything in the segment is persistent once
+  // verify has seen all of it.
+  const std::vector<Segment>& recovered_segments() const { return recovered_segments_; }
+  std::uint64_t recovered_keys() const { return recovered_keys_; }
+  // Versions that marks may not pass. Replaces the content of `out`.
+  void list_undecided(std::vector<Offset>& out) const;
+  // Verifies what some entries of the index lead to, from `from` on: newest versions that are
+  // values. One that fails is damaged from then on (scrub.cpp).
+  struct Scrubbed {
+    Tag next = 0;  // 0: at the end
+    std::uint64_t seen = 0;
+    std::uint64_t damaged = 0;
+  };
+  Scrubbed scrub(Tag from, std::uint64_t most_entries);
 
   // --- Cleaning (catalogue_cleaning.cpp, and cleaning.cpp for its stages).
 
@@ -230,7 +277,25 @@ class Catalogue {
   void make_index(std::uint64_t keys, std::uint16_t tag_bits);
   void take_log(std::unique_ptr<Log> log);
   void take_recovered(const Object& object, Tag tag);
-  bool acceptable(const Object& object) const;
+  // What speaks for a version that recovery finds.
+  enum class Standing : std::uint8_t {
+    none,      // its value never came
+    complete,  // its checksum
+    known,     // its flag, or the mark of its segment: if its checksum fails, it is damaged
+  };
+  Standing standing(const Object& object) const;
+  void end_recovery();
+  bool is_unverified(IndexSlot slot, const Object& version) const {
+    const Place place = slot.place(newest_of(slot));
+    return version.sequence() <= recovered_ && !(place.offset == version.offset() && place.durable);
+  }
+  Found get_suspect(IndexSlot slot, const Object& version);
+  // Whether the index may say so.
+  bool is_surely_durable(const Object& object) const {
+    return object.kind() == Kind::tombstone ||
+           (object.durable() && object.sequence() > recovered_ &&
+            !damaged_.contains(object.offset()));
+  }
   Status settle_newest();
   Status drop_what_is_twice();
   void forget_tombstones();
@@ -262,7 +327,8 @@ class Catalogue {
   bool complete(const Object& object, const Host& by) const;
   // Complete, as far as the cleaner is concerned.
   bool is_whole(const Object& object) const {
-    return object.kind() == Kind::tombstone || object.durable() || complete(object, background_);
+    return object.kind() == Kind::tombstone || object.durable() ||
+           object.sequence() <= recovered_ || complete(object, background_);
   }
   bool is_given_up(const Object& version, const Host& by) const;
   // Whether whoever looks for the newest version that counts ends here, and never follows its link.
@@ -319,6 +385,10 @@ class Catalogue {
   std::size_t which_ = 0;        // which place new versions get
   std::uint64_t sequence_ = 0;   // of the newest version
   std::uint64_t recovered_ = 0;  // up to here links mean nothing: recovery did not check them
+  std::uint64_t recovered_keys_ = 0;
+  std::vector<Segment> recovered_segments_;
+  std::vector<Offset> never_came_;  // what recovery found without their values
+  std::set<Offset> damaged_;
   std::uint64_t live_bytes_ = 0;
   std::uint64_t keys_ = 0;
   std::uint64_t expiring_ = 0;
@@ -330,7 +400,7 @@ std::optional<Object> Catalogue::shown_of(const Object& newest, const Known& kno
     if (version->kind() == Kind::tombstone) {
       break;
     }
-    if (version->durable() || known(version->sequence()) ||
+    if (version->durable() || version->sequence() <= recovered_ || known(version->sequence()) ||
         (!is_given_up(*version, host_) && complete(*version, host_))) {
       return expired(*version) ? std::nullopt : version;
     }
@@ -339,17 +409,20 @@ std::optional<Object> Catalogue::shown_of(const Object& newest, const Known& kno
 }
 
 template <typename Known>
-std::optional<Object> Catalogue::shown(ConstBytes key, const Known& known) {
+Catalogue::Shown Catalogue::shown(ConstBytes key, const Known& known) {
   const IndexSlot slot = find(index_->tag(key), key, host_);
   if (!slot) {
-    return std::nullopt;
+    return {};
   }
   const Object first = newest(slot);
   const std::optional<Object> found = shown_of(first, known);
   if (!found && may_forget(first)) {
     (void)forget(slot);
   }
-  return found;
+  if (found && is_suspect(slot, *found)) [[unlikely]] {
+    return {found, get_suspect(slot, *found).damaged};
+  }
+  return {found};
 }
 
 template <typename Known, typename Visit>

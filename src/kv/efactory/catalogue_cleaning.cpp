@@ -143,6 +143,12 @@ Result<Catalogue::Copied> Catalogue::copy(const NewObject& what, ConstBytes valu
 Result<Ticket> Catalogue::move(const Object& object) {
   const Faults& planted = background_.faults();
   const bool keeps_time = !planted.planted(faults::clean_forgets_time);
+  // One that is damaged stays so: its copy says that it was persistent, and is not called durable.
+  const Tag tag = index_->tag(object.key());
+  const IndexSlot leads_here = find_newest(tag, object.offset());
+  const bool is_damaged = (object.sequence() <= recovered_ || !damaged_.empty()) &&
+                          (!leads_here || is_suspect(leads_here, object)) &&
+                          !complete(object, background_);
   const Result<Copied> copied = copy(
       {.key = object.key(),
        .value_bytes = static_cast<std::uint32_t>(object.value().size()),
@@ -151,7 +157,9 @@ Result<Ticket> Catalogue::move(const Object& object) {
                                     object.sequence(),
                                     object_format::client_checksum(object.key(), object.value())),
        .sequence = object.sequence(),
-       .flags = planted.planted(faults::clean_flag_first) ? object_format::durable_flag : 0,
+       .flags = is_damaged || planted.planted(faults::clean_flag_first)
+                    ? object_format::durable_flag
+                    : 0,
        .expires = keeps_time ? object.expires() : 0},
       object.value());
   if (!copied.ok()) {
@@ -160,7 +168,7 @@ Result<Ticket> Catalogue::move(const Object& object) {
   const auto& [copy, ticket] = *copied;
   const bool is_persistent = background_.region().persistent(ticket);
 
-  const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
+  const IndexSlot slot = find(tag, object.key(), background_);
   REMORA_CHECK(slot, "a version that lives on is led to");
   Object after = newest(slot);
   if (after.offset() == object.offset()) {
@@ -177,10 +185,15 @@ Result<Ticket> Catalogue::move(const Object& object) {
       log_->set_previous(after, {copy.offset(), true});
     }
   }
-  if (is_persistent) {
+  if (is_damaged && !planted.planted(faults::clean_mends_damage)) {
+    note_damaged(copy, background_);
+  } else if (is_persistent) {
     mark_durable(copy, background_);
   } else {
-    awaited_.push_back({copy.offset(), copy.sequence(), host_.now_ns(), 0});
+    awaited_.push_back({.offset = copy.offset(),
+                        .sequence = copy.sequence(),
+                        .received_ns = host_.now_ns(),
+                        .whole = true});
   }
   return ticket;
 }
@@ -244,7 +257,7 @@ void Catalogue::bypass(const Object& object, Tag tag) {
     release(slot);
     return;
   }
-  const Place place = place_of(*older, older->durable() || older->kind() == Kind::tombstone);
+  const Place place = place_of(*older, is_surely_durable(*older));
   discount(slot.place(newest_of(slot)));
   count(place);
   index_->set_place(slot, newest_of(slot), encode(place));
@@ -271,7 +284,7 @@ Tag Catalogue::flip(Tag from, std::uint64_t most_entries) {
     if (slot.place_word(next) == 0) {
       // A put that came after the copy, and whose value did not, hid the copy.
       if (const std::optional<Object> version = survivor(slot, kept)) {
-        const Place place = place_of(*version, version->durable());
+        const Place place = place_of(*version, is_surely_durable(*version));
         discount(slot.place(newest_of(slot)));
         count(place);
         index_->set_place(slot, next, encode(place));

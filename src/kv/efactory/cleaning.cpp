@@ -108,6 +108,9 @@ bool EfactoryServer::is_told_to_clean() const {
 }
 
 bool EfactoryServer::wants_cleaning() const {
+  if (!catalogue_->log().changeable().ok()) [[unlikely]] {
+    return false;
+  }
   if (is_told_to_clean()) {
     return true;
   }
@@ -391,7 +394,7 @@ Status EfactoryServer::carry_out(Catalogue::Fate fate, const Object& object,
       undecided->push_back(object.offset());
     } else {
       invalidated_ += object.invalid() ? 0u : 1u;
-      catalogue_->dismiss(object);
+      catalogue_->give_up(object);
     }
   }
   return {};

@@ -184,7 +184,8 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
   const Reads reads = layout_.reads;
   if (reads == Reads::asked || whole_gets_) {
-    co_return co_await ask_and_read(operation, key, value);
+    co_return co_await ask_and_read(operation, key, value,
+                                    options_.verify_reads == VerifyReads::always);
   }
   const Tag tag = layout_.geometry.tag(key);
   // Both of one table, whatever comes meanwhile.
@@ -238,6 +239,9 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
     if (!object || !answers(*object, key)) {
       continue;
     }
+    if (!passes(*object)) [[unlikely]] {
+      co_return co_await ask_and_read(operation, key, value, true);
+    }
     ++pure_gets_;
     if (object->expires != 0 && object->expires <= host_.runtime().wall_ms() &&
         !host_.faults().planted(faults::get_forgets_time)) {
@@ -246,7 +250,8 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
     host_.charge_copy(object->value.size());
     co_return copy_out(object->value, value);
   }
-  co_return co_await ask_and_read(operation, key, value);
+  co_return co_await ask_and_read(operation, key, value,
+                                  options_.verify_reads == VerifyReads::always);
 }
 
 // Which place leads to the newest version. While the log is cleaned, that is the one in the new
@@ -278,20 +283,34 @@ bool EfactoryClient::answers(const ReadObject& object, ConstBytes key) const {
          (object.durable || host_.faults().planted(faults::reads_undurable));
 }
 
+// Whether it is what was put, as far as this client wants to know.
+bool EfactoryClient::passes(const ReadObject& object) {
+  if (!is_verified(options_.verify_reads, object.value.size(), verified_by_client_bytes)) {
+    return true;
+  }
+  host_.charge_crc(object.value.size());
+  if (object.intact()) {
+    return true;
+  }
+  ++failed_checks_;
+  return false;
+}
+
 Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operation, ConstBytes key,
-                                                       Bytes value) {
+                                                       Bytes value, bool checked) {
   ++asked_gets_;
   GetReply found;
   {
     rpc::CallSlot slot = co_await caller_->slot();
     std::memcpy(slot.request().data(), key.data(), key.size());
-    const rpc::Kind kind = whole_gets_ ? whole_get : get_request;
+    const rpc::Kind kind = checked ? (whole_gets_ ? checked_whole_get : checked_get)
+                                   : (whole_gets_ ? whole_get : get_request);
     const Result<ConstBytes> reply = co_await caller_->call(slot, kind, key.size());
     if (!reply.ok()) {
       co_return reply.status();
     }
     const std::optional<GetReply> got = read_struct<GetReply>(*reply);
-    if (got && got->object_offset == 0 && kind == whole_get) {
+    if (got && got->object_offset == 0 && whole_gets_) {
       const ConstBytes whole = reply->subspan(sizeof(GetReply));
       host_.charge_copy(whole.size());
       co_return copy_out(whole, value);
@@ -325,6 +344,9 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operatio
   const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
   if (!object || !same(object->key, key) || object->sequence != found.sequence) {
     co_return Status(Code::closed, "the server led to a place where the object is not");
+  }
+  if (checked && !object->intact()) {
+    co_return Status(Code::damaged, "the value of this key fails its checksum");
   }
   host_.charge_copy(object->value.size());
   co_return copy_out(object->value, value);

@@ -51,6 +51,8 @@ class EfactoryClient final : public StoreClient {
   // Gets that were answered by READs alone, and those for which the server was asked.
   std::uint64_t pure_gets() const { return pure_gets_; }
   std::uint64_t asked_gets() const { return asked_gets_; }
+  // Values that failed their checksums when they were READ.
+  std::uint64_t failed_checks() const { return failed_checks_; }
 
  private:
   // Counts an operation under the layout that it began with. It has one of the client's credits,
@@ -76,7 +78,10 @@ class EfactoryClient final : public StoreClient {
     const std::size_t side_;
   };
 
-  Task<Result<std::size_t>> ask_and_read(const Operation& operation, ConstBytes key, Bytes value);
+  // `checked`: the server verifies what it tells of.
+  Task<Result<std::size_t>> ask_and_read(const Operation& operation, ConstBytes key, Bytes value,
+                                         bool checked);
+  bool passes(const ReadObject& object);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
   Place trusted(const Window::Candidate& candidate, Reads reads) const;
   bool answers(const ReadObject& object, ConstBytes key) const;
@@ -123,6 +128,7 @@ class EfactoryClient final : public StoreClient {
   bool listening_ = false;                       // notices from before have been handed over
   std::uint64_t pure_gets_ = 0;
   std::uint64_t asked_gets_ = 0;
+  std::uint64_t failed_checks_ = 0;
   Flows flows_;
 };
 

@@ -146,6 +146,23 @@ inline constexpr Fault deletion_overtakes = {
 inline constexpr Fault clean_under_snapshot = {"efactory-clean-under-snapshot",
                                                "a copy goes on after what it copies was cleaned"};
 
+// --- Damage
+inline constexpr Fault mark_passes_undecided = {"efactory-mark-passes-undecided",
+                                                "a mark passes a version whose value has not come"};
+inline constexpr Fault mark_not_awaited = {
+    "efactory-mark-not-awaited", "a mark is written before what it speaks of is persistent"};
+inline constexpr Fault recovery_trusts_flag = {
+    "efactory-recovery-trusts-flag", "recovery calls durable what has the flag, unverified"};
+inline constexpr Fault recovery_falls_back = {
+    "efactory-recovery-falls-back", "recovery takes the version before one that is damaged"};
+inline constexpr Fault damaged_is_missing = {"efactory-damaged-is-missing",
+                                             "a damaged key answers that it is not there"};
+inline constexpr Fault clean_mends_damage = {"efactory-clean-mends-damage",
+                                             "cleaning calls the copy of what is damaged durable"};
+
+inline constexpr std::array of_damage = {&recovery_trusts_flag, &recovery_falls_back,
+                                         &damaged_is_missing, &clean_mends_damage};
+
 inline constexpr std::array of_copies = {&clean_under_snapshot};
 
 inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time,
@@ -199,6 +216,8 @@ inline constexpr std::array all = {&write_is_enough,
                                    &tag_is_key,
                                    &scan_lists_awaited,
                                    &recovery_keeps_copies,
-                                   &recovery_trusts_caches};
+                                   &recovery_trusts_caches,
+                                   &mark_passes_undecided,
+                                   &mark_not_awaited};
 
 }  // namespace remora::kv::efactory::faults

@@ -39,13 +39,30 @@ bool EfactoryLocal::is_known(Mark mark) const {
 std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
   ++uses_;
   const std::uint64_t before = catalogue_.sequence();
-  const std::optional<Object> object =
+  const auto [object, is_damaged] =
       catalogue_.shown(key, [this](std::uint64_t sequence) { return is_known(sequence); });
   if (!object) {
     deleted_since(before);
     return std::nullopt;
   }
+  if (is_damaged) [[unlikely]] {
+    return Found{{}, object->expires(), object->sequence(), true};
+  }
+  if (is_verified(verify_reads_, object->value().size(), verified_by_server_bytes) &&
+      !passes(*object)) [[unlikely]] {
+    return Found{{}, object->expires(), object->sequence(), true};
+  }
   return Found{object->value(), object->expires(), object->sequence()};
+}
+
+// One that does not is damaged from now on.
+bool EfactoryLocal::passes(const Object& object) {
+  catalogue_.host().charge_crc(object.value().size());
+  if (object.intact()) {
+    return true;
+  }
+  catalogue_.verify_newest(object.key());
+  return false;
 }
 
 Result<LocalStore::Mark> EfactoryLocal::put(ConstBytes key, std::span<const ConstBytes> value,

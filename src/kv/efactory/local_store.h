@@ -51,12 +51,16 @@ class EfactoryLocal final : public LocalStore {
   Task<Status> persistent(Mark mark) override;
   bool settled(Mark mark) override;
   std::optional<Status> persistent_at_once() override;
+  Status changeable() const override { return catalogue_.log().changeable(); }
   Status failure() const override { return has_failed_ || lost() ? failed() : Status(); }
   bool lost() const override { return any_memory_lost() && background_.region().lost(); }
   bool is_in_doubt(ConstBytes key) override;
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   std::uint64_t keys() const override { return catalogue_.keys(); }
   std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
+
+  // Whether gets compute checksums.
+  void verify_reads(VerifyReads policy) { verify_reads_ = policy; }
 
   // Whether changes wait to become persistent.
   bool busy() const { return persistent_ != last_ || !batch_.empty(); }
@@ -100,6 +104,7 @@ class EfactoryLocal final : public LocalStore {
   };
 
   Status failed() const;
+  bool passes(const Object& object);
   Status admit(std::span<const Write> writes) const;
   // A put that the surroundings have admitted.
   Result<Mark> put_admitted(ConstBytes key, std::span<const ConstBytes> value, Expiry expires,
@@ -118,6 +123,7 @@ class EfactoryLocal final : public LocalStore {
   const Host background_;
   const std::uint64_t commit_ns_;
   const bool by_commit_;  // persistent after a group commit; else after a drain
+  VerifyReads verify_reads_ = VerifyReads::never;
   std::uint64_t uses_ = 0;
   Mark last_ = 0;
   Mark persistent_ = 0;

@@ -30,7 +30,11 @@ enum Message : rpc::Kind {
   lasting_put = 11,
   snapshot = 12,      // SnapshotRequest -> SnapshotReply + SnapshotSegment*
   end_snapshot = 13,  // -> nothing
-  segments = 14,      // SegmentsRequest -> SegmentsReply + SegmentKey* (kv/common/segment_keys.h)
+  // As get_request and whole_get, of a value that is verified before it is told of: for a client
+  // that has seen one which fails its checksum.
+  checked_get = 14,
+  checked_whole_get = 15,
+  segments = 16,  // SegmentsRequest -> SegmentsReply + SegmentKey* (kv/common/segment_keys.h)
 };
 
 // How a client finds what it gets.

@@ -22,7 +22,7 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
   std::vector<Offset> found;
   // The visitor is called while the log is made, so it keeps to what it is handed.
   Result<std::unique_ptr<Log>> log =
-      Log::recover(host, pool, {.engine = "efactory"},
+      Log::recover(host, pool, {.engine = "efactory", .accept_damage = options.accept_damage},
                    [&](const Object& object) { found.push_back(object.offset()); });
   if (!log.ok()) {
     return log.status();
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
     return status;
   }
   catalogue->forget_tombstones();
-  catalogue->recovered_ = catalogue->sequence_;
+  catalogue->end_recovery();
   if (host.faults().planted(faults::recovery_restarts_sequence)) {
     catalogue->sequence_ = 0;
   }
@@ -53,20 +53,45 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
 }
 
 // A tombstone is complete with its header, which the log has checked. The flag of a value was set
-// after the value was persistent; without it the checksum decides.
-bool Catalogue::acceptable(const Object& object) const {
+// after the value was persistent, and the mark came after all of them were decided; without either
+// the checksum decides.
+Catalogue::Standing Catalogue::standing(const Object& object) const {
   if (object.kind() == Kind::tombstone) {
-    return !host_.faults().planted(faults::recovery_revives);
+    return host_.faults().planted(faults::recovery_revives) ? Standing::none : Standing::known;
   }
   if (host_.faults().planted(faults::recovery_takes_incomplete)) {
-    return true;
+    return Standing::complete;
   }
-  return !object.invalid() && (object.durable() || complete(object, host_));
+  if (object.invalid()) {
+    return Standing::none;
+  }
+  if ((object.durable() || log_->is_before_mark(object.offset())) &&
+      !(host_.faults().planted(faults::recovery_falls_back) && !complete(object, host_))) {
+    return Standing::known;
+  }
+  return complete(object, host_) ? Standing::complete : Standing::none;
+}
+
+// What never came is given up for good, so that marks can pass it; what is to be verified is known
+// by its sequence number.
+void Catalogue::end_recovery() {
+  recovered_ = sequence_;
+  recovered_keys_ = keys_;
+  log_->list(DataPool::current, recovered_segments_);
+  for (const Offset offset : std::exchange(never_came_, {})) {
+    if (log_->changeable().ok() && log_->find(offset).ok()) {
+      give_up(log_->at(offset));
+    }
+  }
 }
 
 void Catalogue::take_recovered(const Object& object, Tag tag) {
   sequence_ = std::max(sequence_, object.sequence());
-  if (!acceptable(object) ||
+  const Standing speaks_for_it = standing(object);
+  if (speaks_for_it == Standing::none && object.kind() == Kind::value && !object.invalid()) {
+    never_came_.push_back(object.offset());
+  }
+  if (speaks_for_it == Standing::none ||
       (host_.faults().planted(faults::recovery_passes_expired) && expired(object))) {
     return;
   }
@@ -81,10 +106,15 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
   // all copies of a cleaning that was cut short can go, and with them the room that they take.
   if (!slot || newest(slot).sequence() < object.sequence() ||
       host_.faults().planted(faults::recovery_takes_any)) {
-    const bool is_decided = object.durable() || object.kind() == Kind::tombstone;
-    lead_to(tag, slot, which_, place_of(object, is_decided));
-    if (!is_decided) {
-      awaited_.push_back({object.offset(), object.sequence(), host_.now_ns(), 0});
+    const bool trusts_flag = host_.faults().planted(faults::recovery_trusts_flag);
+    lead_to(
+        tag, slot, which_,
+        place_of(object, object.kind() == Kind::tombstone || (trusts_flag && object.durable())));
+    if (speaks_for_it == Standing::complete) {
+      awaited_.push_back({.offset = object.offset(),
+                          .sequence = object.sequence(),
+                          .received_ns = host_.now_ns(),
+                          .whole = true});
     }
   }
 }
@@ -98,7 +128,7 @@ Status Catalogue::settle_newest() {
   do {
     from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
       const Place newest = slot.place(newest_of(slot));
-      const bool is_open = !newest.durable && (is_twice || newest.expires);
+      const bool is_open = (is_twice || newest.expires) && !log_->at(newest.offset).durable();
       if (status.ok() && (newest.deleted || is_open) &&
           !host_.faults().planted(faults::recovery_trusts_caches)) {
         status = host_.region().settle(log_->at(newest.offset).bytes());

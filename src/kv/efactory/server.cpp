@@ -18,6 +18,10 @@ constexpr std::size_t most_awaited = 1 << 16;
 constexpr std::size_t most_grants = 1 << 16;
 // After which a value is looked for whose client was to ask for it, and has not.
 constexpr std::uint64_t look_forgotten_ns = 50'000'000;
+constexpr std::string_view damaged_text =
+    "the value of this key is damaged: it fails its checksum; put it anew, delete it, or restore "
+    "it "
+    "from a backup";
 
 }  // namespace
 
@@ -31,7 +35,9 @@ EfactoryServer::EfactoryServer(const Host& host, std::unique_ptr<Catalogue> cata
       readable_(catalogue_->log()),
       reads_(engine.hybrid_reads ? Reads::by_mark : Reads::asked),
       commits_(background_),
-      local_(new EfactoryLocal(*catalogue_, *this, commits_, options.local_commit_ns)) {}
+      local_(new EfactoryLocal(*catalogue_, *this, commits_, options.local_commit_ns)) {
+  local_->verify_reads(options.verify_reads);
+}
 
 EfactoryServer::~EfactoryServer() {
   flows_.abandon();
@@ -62,8 +68,11 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
   server->flows_.keep(server->verify());
   server->flows_.keep(server->flag_flushed());
   server->flows_.keep(server->tidy());
+  server->flows_.keep(server->scrub_always());
   server->flows_.keep(server->forget_expired());
   server->flows_.keep(server->local_->commit());
+  server->flows_.keep(server->move_marks());
+  server->flows_.keep(server->verify_recovered());
   return std::unique_ptr<StoreServer>(std::move(server));
 }
 
@@ -179,8 +188,11 @@ rpc::Reply EfactoryServer::handle(const rpc::Session& session, std::uint32_t, rp
       return put_whole(request, body, Durability::persistent);
     case get_request:
     case whole_get:
+    case checked_get:
+    case checked_whole_get:
       ++gets_;
-      return get(request, body, kind == whole_get);
+      return get(request, body, kind == whole_get || kind == checked_whole_get,
+                 kind == checked_get || kind == checked_whole_get);
     case del_request:
       ++dels_;
       return del(request, body);
@@ -340,9 +352,15 @@ Result<Ticket> EfactoryServer::put_lasting(ConstBytes key, ConstBytes value) {
   return ticket;
 }
 
-rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body, bool whole) {
+rpc::Reply EfactoryServer::get(ConstBytes key, Bytes body, bool whole, bool checked) {
+  if (checked) [[unlikely]] {
+    catalogue_->verify_newest(key);
+  }
   const Catalogue::Found found = catalogue_->get(key);
   wake_flagger();
+  if (found.damaged) [[unlikely]] {
+    return rpc::Reply::failure(body, Code::damaged, damaged_text);
+  }
   if (!found.object) {
     rpc::Reply reply = rpc::Reply::failure(body, Code::not_found, "there is no such key");
     reply.ticket = found.ticket;
@@ -419,6 +437,9 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
   }
   return {{"keys", catalogue_->keys()},
           {"keys_with_expiry", catalogue_->expiring()},
+          {"recovered_keys", catalogue_->recovered_keys()},
+          {"verified_keys", verified_keys()},
+          {"damaged_keys", catalogue_->damaged().size()},
           {"index_bytes", catalogue_->index_bytes()},
           {"expired_keys", expired_},
           {"put_requests", puts_},
@@ -435,6 +456,12 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
           {"cleanings", cleaned_},
           {"cleaned_parts", cleaned_parts_},
           {"moved_versions", moved_},
+          {"scrub_passes", scrub_.passes},
+          {"scrub_reached", scrub_.reached},
+          {"scrub_objects", scrub_.objects},
+          {"scrub_last_keys", scrub_.last_keys},
+          {"scrub_last_damaged", scrub_.last_damaged},
+          {"scrub_last_end_ms", scrub_.last_end_ms},
           {"rounds", round_}};
 }
 

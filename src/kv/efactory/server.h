@@ -57,11 +57,30 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
     return verifying_ || !catalogue_->awaited().empty() || unflagged_ != 0 ||
            !catalogue_->flushed().empty() || cleaning_ || growing_ || local_->busy();
   }
+  Status finish() override;
+  Status changeable() const override { return catalogue_->log().changeable(); }
+  Status scrub() override;
   std::vector<Counter> counters() const override;
   std::uint64_t failed_requests() const override { return rpc_->failures(); }
   const Histogram* durability_latency() const override { return &durability_ns_; }
 
  private:
+  // What the scrubber has done, and where it is.
+  struct Scrub {
+    Tag from = 0;
+    bool hurried = false;       // somebody asked for a pass, which is under way
+    std::uint64_t looks = 1;    // until the next pause
+    std::uint64_t reached = 0;  // keys of this pass
+    std::uint64_t damaged = 0;  // of these
+    std::uint64_t objects = 0;  // of all passes
+    std::uint64_t passes = 0;   // that came to their end
+    std::uint64_t last_keys = 0;
+    std::uint64_t last_damaged = 0;
+    std::uint64_t last_end_ms = 0;  // since 1970
+    Sleep* pause = nullptr;
+    std::optional<Event> asked;
+  };
+
   struct Peer {
     std::unique_ptr<StoreGuard> guard;           // outlives the region
     std::unique_ptr<fabric::MemoryRegion> pool;  // from its first block on; or else:
@@ -91,7 +110,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   rpc::Reply put_whole(ConstBytes request, Bytes body, Durability durability);
   Result<Ticket> put_standard(ConstBytes key, ConstBytes value);
   Result<Ticket> put_lasting(ConstBytes key, ConstBytes value);
-  rpc::Reply get(ConstBytes key, Bytes body, bool whole);
+  rpc::Reply get(ConstBytes key, Bytes body, bool whole, bool checked);
   rpc::Reply del(ConstBytes key, Bytes body);
   rpc::Reply scan(ConstBytes request, Bytes body);
   rpc::Reply persist(const rpc::Session& session, ConstBytes request, Bytes body);
@@ -111,7 +130,16 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // Background.
   Task<void> verify();
   Task<void> flag_flushed();
+  // The scrubber (scrub.cpp).
+  Task<void> scrub_always();
+  Task<void> scrub_pause();
+  void end_scrub_pass();
   Task<void> tidy();
+  // Damage (marks.cpp).
+  bool note_bounds();
+  Task<void> move_marks();
+  Task<void> verify_recovered();
+  std::uint64_t verified_keys() const;
   Task<void> forget_expired();
   Task<void> clean_something();
   Task<Status> clean();
@@ -216,7 +244,10 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::vector<Segment> leaving_;  // which no client of the newest round is led to
   std::uint64_t round_ = 0;
   Reads reads_;
-  bool verifying_ = false;  // versions are in the verifier's hands, and awaited no more
+  bool verifying_ = false;           // versions are in the verifier's hands, and awaited no more
+  Offset in_hand_ = 0;               // the one of them that it looks at
+  std::uint64_t verified_keys_ = 0;  // of those that recovery found
+  bool all_verified_ = false;
   bool cleaning_ = false;
   bool copying_ = false;                                    // and what is to be copied is known
   bool growing_ = false;                                    // the index
@@ -261,6 +292,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   std::optional<Event> to_flag_;
   std::optional<Event> to_tidy_;
   std::optional<Event> to_expire_;
+  Scrub scrub_;
   CommitWatch commits_;
   std::unique_ptr<EfactoryLocal> local_;
   Flows flows_;

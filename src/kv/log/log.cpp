@@ -102,6 +102,7 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
 // the one that was open stays so.
 Result<Segment*> Log::segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve) {
   REMORA_CHECK(pool == DataPool::current || cleaning_, "there is no next data pool");
+  REMORA_TRY(changeable());
   Result<Segment*> opened =
       open_segment(std::max(size_bytes, segment_bytes_), data_pool_of(pool), reserve);
   if (opened.ok() && size_bytes <= segment_bytes_) {
@@ -148,17 +149,24 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
   if (!offset.ok()) {
     return offset.status();
   }
-  Segment segment{next_number_,      *offset, data_pool, pool_.object(*offset).size(), 0,
-                  free_slots_.back()};
+  const Segment segment{.number = next_number_,
+                        .offset = *offset,
+                        .data_pool = data_pool,
+                        .capacity_bytes = pool_.object(*offset).size(),
+                        .slot = free_slots_.back()};
   const Offset slot = slot_place(segment.slot);
+  const std::uint64_t total = total_ - store_format::sum_of(first_live_, segment.number) +
+                              store_format::sum_of(first_live_, segment.number + 1) +
+                              sum_of(segment);
   Transaction transaction;
   Status status = transaction.publish(segment.offset, 0);
   for (const auto& [place, word] :
        {std::pair{slot + offsetof(Slot, number), segment.number},
         std::pair{slot + offsetof(Slot, offset), segment.offset},
         std::pair{slot + offsetof(Slot, data_pool), data_pool},
-        std::pair{superblock_ + store_format::marks_begin + offsetof(Marks, next_number),
-                  segment.number + 1}}) {
+        std::pair{slot + offsetof(Slot, end), std::uint64_t{0}},
+        std::pair{marks_place(offsetof(Marks, next_number)), segment.number + 1},
+        std::pair{marks_place(offsetof(Marks, total)), total}}) {
     status = status.ok() ? transaction.set(place, word) : status;
   }
   REMORA_CHECK(status.ok(), "a segment is opened by a small transaction");
@@ -168,6 +176,7 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
   }
   host_.region().prepare(pool_.object(segment.offset));
   ++next_number_;
+  total_ = total;
   ++extent_changes_;
   free_slots_.pop_back();
   held_bytes_ += segment.capacity_bytes;

@@ -16,6 +16,12 @@
 //    complete or not, was never acknowledged, and is dead: a recovered segment is never appended
 //    to again, so that nothing can bridge the hole; and its number never comes again.
 //
+// DAMAGE. Each segment has a mark on the medium: up to there every object was persistent, header
+// and key, and decided, before the mark was written (note_bounds, move_marks). So a header that
+// fails before the mark is damage, and no power cut: recovery refuses the store, with the place.
+// Behind the mark it is what a cut leaves, as above. What `decided` means is the engine's affair:
+// it says which objects are not.
+//
 // DATA POOLS. Segments belong to a data pool: the current one, and, while the cleaner works, the
 // next one. end_old_pool() ends all segments of the old with one word. A cut in the middle of a
 // cleaning leaves both alive: recovery gives the objects of both, the same object possibly twice
@@ -49,6 +55,15 @@ namespace remora::kv {
 struct LogOptions {
   std::string_view engine;          // 1 to 32 bytes; a store is opened by the engine that made it
   std::uint64_t segment_bytes = 0;  // of a new store; 0: by the size of the pool
+  // Recovery goes on behind damage. A log in which there is some takes no changes.
+  bool accept_damage = false;
+};
+
+// What recovery could not read, though it was persistent.
+struct LogDamage {
+  SegmentNumber segment = 0;  // 0: the superblock
+  Offset offset = 0;
+  std::uint64_t size_bytes = 0;
 };
 
 enum class DataPool : std::uint8_t {
@@ -86,6 +101,9 @@ struct Segment {
   std::uint64_t capacity_bytes = 0;
   std::uint64_t used_bytes = 0;  // up to the end of its last object
   std::uint32_t slot = 0;
+  std::uint64_t end_bytes = 0;    // its mark
+  std::uint64_t noted_bytes = 0;  // where the mark may go once what was flushed is persistent
+  bool recovered = false;         // in an earlier life, and not settled in this one
 };
 
 struct LogUsage {
@@ -110,8 +128,9 @@ class Log {
   // The engine that made the store in the pool; not_found when there is none, damaged when the
   // superblock is.
   static Result<std::string> maker(Pool& pool);
-  // The store that is there; not_found when there is none, damaged when the superblock is, and
-  // invalid_argument when another engine made it. Frees dead segments and empty ones. It may be cut
+  // The store that is there; not_found when there is none, damaged when the superblock is, or a
+  // header or key before the mark of its segment, and invalid_argument when another engine made it.
+  // Frees dead segments and empty ones. A store of version 2 is brought up to date. It may be cut
   // at any point and be called again.
   static Result<std::unique_ptr<Log>> recover(const Host& host, Pool& pool,
                                               const LogOptions& options, const Visitor& visitor);
@@ -160,6 +179,28 @@ class Log {
   void note_valid(const Object& object) const;
   void set_previous(const Object& object, Link link) const;
   void set_next(const Object& object, Link link) const;
+
+  // --- Marks (log_marks.cpp).
+  // Takes down how far each segment is decided: up to the first of these objects that lies in it,
+  // or its end. Returns whether a mark can move.
+  bool note_bounds(std::span<const Offset> undecided);
+  // Moves marks to what was noted; everything that was flushed before that is persistent. Several
+  // small transactions, at most so many; persistent when the ticket is.
+  Result<Ticket> move_marks(std::size_t most_transactions);
+  // Everything in this segment, which recovery found, is persistent and decided, but for what
+  // note_bounds is told.
+  void settled(SegmentNumber segment);
+  // Whether it is live, and not another one at its place.
+  bool has(const Segment& segment) const {
+    const auto at = segments_.find(segment.offset);
+    return at != segments_.end() && at->second.number == segment.number;
+  }
+  // Whether this object lies before the mark that recovery found.
+  bool is_before_mark(Offset object) const;
+  // What recovery could not read; not empty only where that was accepted.
+  const std::vector<LogDamage>& damage() const { return damage_; }
+  // Why there can be no changes, or success.
+  Status changeable() const;
 
   // --- Cleaning.
   // From now on appends may go to the next data pool too. Requires that none is under way.
@@ -227,6 +268,8 @@ class Log {
 
   static Result<store_format::Head> plan(Pool& pool, const LogOptions& options);
   static Result<store_format::Head> read_head(Pool& pool, Offset superblock);
+  // From version 2 (log_upgrade.cpp).
+  Status upgrade();
 
   Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
   Result<Segment*> open_segment(std::uint64_t size_bytes, std::uint64_t data_pool, Reserve reserve);
@@ -239,11 +282,18 @@ class Log {
     return data_pool_ + (pool == DataPool::next ? 1 : 0);
   }
 
-  Status load_segments();
+  Status load_segments(const store_format::Head& head, bool accept_damage);
   Segment slot_at(std::uint32_t slot) const;
   void add_segment(const Segment& segment, std::uint64_t first_live);
-  void visit_all(const Visitor& visitor);
+  Status visit_all(const Visitor& visitor, bool accept_damage);
   Status skip_numbers();
+  static std::uint64_t sum_of(const Segment& segment) {
+    return store_format::sum_of(
+        segment.slot, {segment.number, segment.offset, segment.data_pool, segment.end_bytes});
+  }
+  Offset marks_place(std::size_t member) const {
+    return superblock_ + store_format::marks_begin + member;
+  }
   // After segments have gone or come with content.
   void recount();
 
@@ -257,6 +307,9 @@ class Log {
   std::uint64_t held_bytes_ = 0;  // by segments, live and dead
   std::uint64_t appended_bytes_ = 0;
   SegmentNumber next_number_ = 1;
+  std::uint64_t first_live_ = 1;
+  std::uint64_t total_ = 0;  // of the superblock
+  std::vector<LogDamage> damage_;
   std::uint64_t data_pool_ = 1;  // the current one
   bool cleaning_ = false;
   Segment* open_[2] = {nullptr, nullptr};  // where the next object goes, by DataPool

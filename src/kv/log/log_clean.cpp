@@ -56,14 +56,18 @@ std::uint64_t Log::room_for_copies() const {
 // cut finds some of them freed and others alive.
 Result<Ticket> Log::end_old_pool() {
   REMORA_CHECK(cleaning_, "no cleaning is under way");
+  const std::uint64_t total = total_ - store_format::sum_of(first_live_, next_number_) +
+                              store_format::sum_of(data_pool_ + 1, next_number_);
   Transaction transaction;
-  const Offset mark = superblock_ + store_format::marks_begin + offsetof(Marks, first_live);
-  const Status status = transaction.set(mark, data_pool_ + 1);
-  REMORA_CHECK(status.ok(), "one word fits a transaction");
+  Status status = transaction.set(marks_place(offsetof(Marks, first_live)), data_pool_ + 1);
+  status = status.ok() ? transaction.set(marks_place(offsetof(Marks, total)), total) : status;
+  REMORA_CHECK(status.ok(), "two words fit a transaction");
   Result<Ticket> ticket = pool_.commit(transaction);
   if (!ticket.ok()) {
     return ticket;
   }
+  first_live_ = data_pool_ + 1;
+  total_ = total;
   std::erase_if(segments_, [this](const auto& entry) {
     const bool old = entry.second.data_pool <= data_pool_;
     if (old) {
@@ -80,18 +84,24 @@ Result<Ticket> Log::end_old_pool() {
 }
 
 Result<std::size_t> Log::free_dead(std::size_t most) {
+  REMORA_TRY(changeable());
   for (std::size_t left = std::min(most, dead_.size()); left > 0;) {
     const std::size_t count = std::min(left, most_freed_together);
     Transaction transaction;
+    std::uint64_t total = total_;
     for (const Segment& segment : std::span(dead_).last(count)) {
+      total -= sum_of(segment);
       Status status = transaction.free(segment.offset);
       status = status.ok() ? transaction.set(slot_place(segment.slot) + offsetof(Slot, number), 0)
                            : status;
       REMORA_CHECK(status.ok(), "a few segments fit one transaction");
     }
+    const Status status = transaction.set(marks_place(offsetof(Marks, total)), total);
+    REMORA_CHECK(status.ok(), "a few segments and a word fit one transaction");
     if (Result<Ticket> ticket = pool_.commit(transaction); !ticket.ok()) {
       return ticket.status();
     }
+    total_ = total;
     for (const Segment& segment : std::span(dead_).last(count)) {
       held_bytes_ -= segment.capacity_bytes;
       free_slots_.push_back(segment.slot);

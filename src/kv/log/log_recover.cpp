@@ -24,7 +24,9 @@ static_assert(largest_segment_bytes <= remora::largest_object_bytes);
 // What is fetched while recovery looks at what was fetched before: two of the largest segments.
 constexpr std::uint64_t read_ahead_bytes = 2 * largest_segment_bytes;
 
-std::uint32_t checksum_of(const Head& head) {
+// Bringing a store up to date changes the version, and nothing else of the head.
+std::uint32_t checksum_of(Head head) {
+  head.version = store_format::oldest_version;
   return crc32c(object_bytes(head).first(offsetof(Head, checksum)));
 }
 
@@ -39,7 +41,9 @@ std::string_view engine_of(const Head& head) {
 }
 
 Status damaged(const std::string& what) {
-  return Status(Code::damaged, what + "; restore the pool from a backup");
+  return Status(Code::damaged, what +
+                                   "; restore the pool from a backup, or save what is whole with "
+                                   "'remora pool salvage FROM TO'");
 }
 
 Status refuse(const std::string& why) {
@@ -86,7 +90,7 @@ Result<std::unique_ptr<Log>> Log::create(const Host& host, Pool& pool, const Log
     return superblock.status();
   }
   const Bytes place = pool.object(*superblock).first(size);
-  const Marks marks{1, 1, {}};
+  const Marks marks{1, 1, store_format::sum_of(1, 1), {}};
   std::ranges::fill(place, std::byte{0});
   std::memcpy(place.data(), &*head, sizeof *head);
   std::memcpy(place.data() + store_format::marks_begin, &marks, sizeof marks);
@@ -100,7 +104,7 @@ Result<std::unique_ptr<Log>> Log::create(const Host& host, Pool& pool, const Log
     return status;
   }
   std::unique_ptr<Log> log(new Log(host, pool, *superblock, *head));
-  status = log->load_segments();
+  status = log->load_segments(*head, false);
   REMORA_CHECK(status.ok(), "a new table of segments is empty");
   return log;
 }
@@ -122,13 +126,15 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
                   "; open it with that");
   }
   std::unique_ptr<Log> log(new Log(host, pool, *superblock, *head));
-  if (Status status = log->load_segments(); !status.ok()) {
-    return status;
+  REMORA_TRY(log->load_segments(*head, options.accept_damage));
+  if (head->version != store_format::version) {
+    REMORA_TRY(log->upgrade());
   }
-  log->visit_all(visitor);
-  if (Status status = log->skip_numbers(); !status.ok()) {
-    return status;
+  REMORA_TRY(log->visit_all(visitor, options.accept_damage));
+  if (!log->damage_.empty()) {
+    return log;  // as it is: nobody knows what is missing
   }
+  REMORA_TRY(log->skip_numbers());
   if (Result<std::size_t> freed = log->free_dead(log->dead_.size()); !freed.ok()) {
     return freed.status();
   }
@@ -154,12 +160,14 @@ Result<Head> Log::read_head(Pool& pool, Offset superblock) {
     return damaged("the superblock of the store is too small");
   }
   std::memcpy(&head, place.data(), sizeof head);
+  const std::uint64_t version = pool.load(superblock + offsetof(Head, version));
+  std::memcpy(&head.version, &version, sizeof version);
   if (head.magic != store_format::magic) {
     return damaged("the root 'store' does not lead to the superblock of a store");
   }
-  if (head.version != store_format::version) {
+  if (head.version > store_format::version || head.version < store_format::oldest_version) {
     return Status(Code::unsupported, "the store has version " + std::to_string(head.version) +
-                                         ", and this program serves version " +
+                                         ", and this program serves versions 2 and " +
                                          std::to_string(store_format::version) +
                                          "; use the program that made it");
   }
@@ -170,16 +178,15 @@ Result<Head> Log::read_head(Pool& pool, Offset superblock) {
   return head;
 }
 
-Status Log::load_segments() {
-  const Offset marks = superblock_ + store_format::marks_begin;
-  const std::uint64_t first_live = pool_.load(marks + offsetof(Marks, first_live));
-  next_number_ = pool_.load(marks + offsetof(Marks, next_number));
-  if (next_number_ == 0 || next_number_ >= object_format::number_limit || first_live == 0) {
+// A slot that cannot be is said by itself, with its place; what is wrong elsewhere by the total.
+Status Log::load_segments(const Head& head, bool accept_damage) {
+  first_live_ = pool_.load(marks_place(offsetof(Marks, first_live)));
+  next_number_ = pool_.load(marks_place(offsetof(Marks, next_number)));
+  if (next_number_ == 0 || next_number_ >= object_format::number_limit || first_live_ == 0) {
     return damaged("the marks of the store's superblock are impossible");
   }
-  data_pool_ = first_live;
-  Head head;
-  std::memcpy(&head, base_ + superblock_, sizeof head);
+  data_pool_ = first_live_;
+  total_ = store_format::sum_of(first_live_, next_number_);
   std::set<SegmentNumber> numbers;
   std::set<Offset> offsets = {superblock_};
   for (std::uint32_t slot = head.slot_count; slot-- > 0;) {
@@ -188,13 +195,27 @@ Status Log::load_segments() {
       free_slots_.push_back(slot);
       continue;
     }
-    if (segment.number >= next_number_ || segment.data_pool == 0 ||
-        !pool_.is_live(segment.offset) || !numbers.insert(segment.number).second ||
-        !offsets.insert(segment.offset).second) {
+    total_ += sum_of(segment);
+    const bool is_possible =
+        segment.number < next_number_ && segment.data_pool != 0 && pool_.is_live(segment.offset) &&
+        segment.end_bytes <= pool_.object(segment.offset).size() &&
+        numbers.insert(segment.number).second && offsets.insert(segment.offset).second;
+    if (!is_possible && !accept_damage) {
       return damaged("slot " + std::to_string(slot) + " of the store's superblock is damaged");
     }
+    if (!is_possible) {
+      damage_.push_back({0, slot_place(slot), sizeof(Slot)});
+      continue;
+    }
     segment.capacity_bytes = pool_.object(segment.offset).size();
-    add_segment(segment, first_live);
+    add_segment(segment, first_live_);
+  }
+  const std::uint64_t found = pool_.load(marks_place(offsetof(Marks, total)));
+  if (found != (head.version == store_format::version ? total_ : 0)) {
+    if (!accept_damage) {
+      return damaged("the table of segments in the store's superblock fails its check");
+    }
+    damage_.push_back({0, marks_place(offsetof(Marks, total)), sizeof found});
   }
   total_bytes_ = pool_.usage().free_bytes + held_bytes_;
   return Status();
@@ -202,12 +223,12 @@ Status Log::load_segments() {
 
 Segment Log::slot_at(std::uint32_t slot) const {
   const Offset place = slot_place(slot);
-  return Segment{pool_.load(place + offsetof(Slot, number)),
-                 pool_.load(place + offsetof(Slot, offset)),
-                 pool_.load(place + offsetof(Slot, data_pool)),
-                 0,
-                 0,
-                 slot};
+  return Segment{.number = pool_.load(place + offsetof(Slot, number)),
+                 .offset = pool_.load(place + offsetof(Slot, offset)),
+                 .data_pool = pool_.load(place + offsetof(Slot, data_pool)),
+                 .slot = slot,
+                 .end_bytes = pool_.load(place + offsetof(Slot, end)),
+                 .recovered = true};
 }
 
 void Log::add_segment(const Segment& segment, std::uint64_t first_live) {
@@ -221,7 +242,7 @@ void Log::add_segment(const Segment& segment, std::uint64_t first_live) {
 }
 
 // Segments in which nothing is found are dead too.
-void Log::visit_all(const Visitor& visitor) {
+Status Log::visit_all(const Visitor& visitor, bool accept_damage) {
   std::vector<Segment> order;
   list(DataPool::current, order);
   std::size_t expected = 0;  // segments that are being fetched, or have been
@@ -235,6 +256,16 @@ void Log::visit_all(const Visitor& visitor) {
     Segment& live = segments_.at(segment.offset);
     live.used_bytes = walk(base_, live, live.capacity_bytes, visitor,
                            !host_.faults().planted(log_faults::header_checksum_ignored));
+    if (live.used_bytes < live.end_bytes &&
+        !host_.faults().planted(log_faults::damage_taken_for_cut)) {
+      if (!accept_damage) {
+        return damaged("the object at offset " + std::to_string(live.offset + live.used_bytes) +
+                       " (segment " + std::to_string(live.number) +
+                       ") fails its checksum, though it was persistent: any key may have lost its "
+                       "newest version");
+      }
+      live.used_bytes = walk_on(base_, live, live.used_bytes, visitor, damage_);
+    }
     if (live.used_bytes == 0) {
       dead_.push_back(live);
       segments_.erase(segment.offset);
@@ -243,6 +274,7 @@ void Log::visit_all(const Visitor& visitor) {
     }
   }
   recount();
+  return Status();
 }
 
 // Before the first append of this life: see numbers_skipped.
@@ -250,10 +282,12 @@ Status Log::skip_numbers() {
   if (host_.faults().planted(log_faults::numbers_come_again)) {
     return Status();
   }
+  total_ -= store_format::sum_of(first_live_, next_number_);
   next_number_ += store_format::numbers_skipped;
+  total_ += store_format::sum_of(first_live_, next_number_);
   Transaction transaction;
-  REMORA_TRY(transaction.set(superblock_ + store_format::marks_begin + offsetof(Marks, next_number),
-                             next_number_));
+  REMORA_TRY(transaction.set(marks_place(offsetof(Marks, next_number)), next_number_));
+  REMORA_TRY(transaction.set(marks_place(offsetof(Marks, total)), total_));
   Result<Ticket> ticket = pool_.commit(transaction);
   return ticket.ok() ? pool_.wait(*ticket) : ticket.status();
 }

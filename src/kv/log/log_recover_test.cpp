@@ -166,13 +166,21 @@ TEST_P(LogRecover, says_what_is_wrong_with_a_superblock) {
     return restart().code();
   };
   EXPECT_EQ(code_after(0), Code::damaged);
-  EXPECT_EQ(code_after(8), Code::unsupported);
+  EXPECT_EQ(code_after(8), Code::damaged);  // version 2, and yet with a total
+  EXPECT_EQ(code_after(9), Code::unsupported);
   EXPECT_EQ(code_after(12), Code::damaged);
   EXPECT_EQ(code_after(50), Code::damaged);
-  const std::size_t used = store_format::slots_begin;
-  EXPECT_EQ(code_after(used + 6), Code::damaged);   // the number of slot 0
-  EXPECT_EQ(code_after(used + 8), Code::damaged);   // its offset
-  EXPECT_EQ(code_after(used + 16), Code::damaged);  // its data pool
+  for (std::size_t byte = store_format::marks_begin;
+       byte < store_format::marks_begin + offsetof(store_format::Marks, reserved); ++byte) {
+    // Recovery wrote the later ones itself, and the record of that may mend them.
+    EXPECT_TRUE(code_after(byte) == Code::damaged || keys() == "a") << byte;
+  }
+  for (std::size_t byte = 0; byte < 2 * sizeof(store_format::Slot); ++byte) {
+    const bool is_free = byte >= sizeof(store_format::Slot);  // slot 1, but for its number
+    EXPECT_EQ(code_after(store_format::slots_begin + byte),
+              is_free && byte >= sizeof(store_format::Slot) + 8 ? Code::ok : Code::damaged)
+        << byte;
+  }
 }
 
 TEST_P(LogRecover, refuses_the_store_of_another_engine) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <vector>
 
 #include "kv/log/log.h"
 
@@ -35,6 +36,34 @@ std::uint64_t walk(std::byte* pool, const Segment& segment, std::uint64_t limit,
       __builtin_prefetch(pool + offset + ahead * size);
     }
     end += size;
+  }
+  return end;
+}
+
+// Goes on behind damage: from `begin`, where a header failed, to the end of the segment. The next
+// object begins at a multiple of 64 B, and has a right checksum and the number of the segment. What
+// is skipped on the way, as far as it lies before the segment's mark, is added to `damage`. Returns
+// where the last object ends, or the mark if that is behind it.
+template <typename Visit>
+std::uint64_t walk_on(std::byte* pool, const Segment& segment, std::uint64_t begin,
+                      const Visit& visit, std::vector<LogDamage>& damage) {
+  std::uint64_t end = begin;  // of what is known
+  for (std::uint64_t at = begin; at < segment.end_bytes;) {
+    Segment rest = segment;
+    rest.offset += at;
+    const std::uint64_t size = walk(pool, rest, segment.capacity_bytes - at, visit);
+    if (size == 0) {
+      at += object_format::alignment_bytes;
+      continue;
+    }
+    if (at != end) {
+      damage.push_back({segment.number, segment.offset + end, at - end});
+    }
+    end = at += size;
+  }
+  if (end < segment.end_bytes) {
+    damage.push_back({segment.number, segment.offset + end, segment.end_bytes - end});
+    end = segment.end_bytes;
   }
   return end;
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,7 +38,7 @@ namespace object_format {
 inline constexpr std::uint8_t magic = 0xb7;
 inline constexpr std::uint64_t alignment_bytes = 64;
 inline constexpr unsigned place_bits = 40;  // of an offset in units of 64 B: pools up to 64 TiB
-inline constexpr SegmentNumber number_limit = SegmentNumber{1} << 62;
+inline constexpr SegmentNumber number_limit = SegmentNumber{1} << 47;
 
 struct Header {
   std::uint32_t value_bytes;
@@ -50,7 +51,7 @@ struct Header {
   std::uint32_t header_checksum;  // of the 28 bytes before it, of `expires` and of the key
   std::uint64_t previous;         // Link to the version before; changes
   std::uint64_t next;             // Link to the version after; changes
-  std::uint64_t state;            // flags in bits 0-1, `segment` in bits 2-63; changes
+  std::uint64_t state;            // a code in bits 0-15, `segment` in bits 16-63; changes
   std::uint64_t expires;          // milliseconds since 1970 from when on it is none; 0: never
 };
 static_assert(sizeof(Header) == 64 && std::has_unique_object_representations_v<Header>);
@@ -102,14 +103,39 @@ constexpr bool plausible(const Header& header, std::uint64_t room) {
 // Flags of the state word.
 inline constexpr std::uint64_t durable_flag = 1;  // key, value and header are persistent
 inline constexpr std::uint64_t invalid_flag = 2;  // the value never came; not a version
-inline constexpr unsigned state_flag_bits = 2;
+inline constexpr unsigned state_code_bits = 16;
+// What stands for the flags, by their value. No byte, and no seven bits, make one of another: a
+// word that is damaged says nothing, and the checksum of the object decides.
+inline constexpr std::array<std::uint16_t, 4> state_codes = {0x0000, 0x5a5a, 0xa7a7, 0xfdfd};
+static_assert([] {
+  for (const std::uint16_t a : state_codes) {
+    for (const std::uint16_t b : state_codes) {
+      if (a != b && std::popcount(static_cast<std::uint16_t>(a ^ b)) < 8) {
+        return false;
+      }
+    }
+  }
+  return true;
+}());
 
 constexpr std::uint64_t state_word(SegmentNumber segment, std::uint64_t flags) {
-  return segment << state_flag_bits | flags;
+  return segment << state_code_bits | state_codes[flags];
 }
-// The flags, or none when the word was written for another segment.
+// The flags, or none when the word was written for another segment, or is none that was written.
 constexpr std::uint64_t flags_of(std::uint64_t state, SegmentNumber segment) {
-  return state >> state_flag_bits == segment ? state & (durable_flag | invalid_flag) : 0;
+  if (state >> state_code_bits != segment) {
+    return 0;
+  }
+  const std::uint64_t code = state & 0xffff;
+  return code == state_codes[durable_flag]                  ? durable_flag
+         : code == state_codes[invalid_flag]                ? invalid_flag
+         : code == state_codes[durable_flag | invalid_flag] ? durable_flag | invalid_flag
+                                                            : 0;
+}
+// The word that says the same as one of version 2, which had the flags in bits 0-1 and the segment
+// behind them; any other word as it is.
+constexpr std::uint64_t upgraded_state(std::uint64_t state, SegmentNumber segment) {
+  return state >> 2 == segment ? state_word(segment, state & 3) : state;
 }
 
 }  // namespace object_format

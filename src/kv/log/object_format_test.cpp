@@ -38,6 +38,28 @@ TEST(ObjectFormat, the_checksum_depends_on_every_part) {
   EXPECT_NE(client_checksum(key, {}), client_checksum(as_bytes("ke"), {}));
 }
 
+TEST(ObjectFormat, a_state_in_which_a_byte_is_wrong_says_nothing) {
+  for (const std::uint64_t flags : {std::uint64_t{0}, durable_flag, invalid_flag}) {
+    const std::uint64_t word = state_word(17, flags);
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      for (std::uint64_t change = 1; change < 256; ++change) {
+        EXPECT_EQ(flags_of(word ^ change << 8 * byte, 17), 0u) << byte << " " << change;
+      }
+    }
+  }
+}
+
+TEST(ObjectFormat, states_of_version_2_are_told_apart_and_mean_the_same) {
+  for (const SegmentNumber segment : {SegmentNumber{1}, SegmentNumber{65537}, number_limit - 1}) {
+    for (std::uint64_t flags = 0; flags < 4; ++flags) {
+      const std::uint64_t word = state_word(segment, flags);
+      EXPECT_EQ(upgraded_state(segment << 2 | flags, segment), word);
+      EXPECT_EQ(upgraded_state(word, segment), word);
+    }
+  }
+  EXPECT_EQ(flags_of(upgraded_state(18 << 2 | 1, 17), 17), 0u);
+}
+
 TEST(ObjectFormat, flags_of_another_segment_are_none) {
   const std::uint64_t word = state_word(17, durable_flag | invalid_flag);
   EXPECT_EQ(flags_of(word, 17), durable_flag | invalid_flag);

@@ -1,9 +1,10 @@
 // The superblock of a store: the object that the root "store" leads to. docs/formats/store.md is
 // its document.
 //
-//   head (64 B, never changes) | first live pool, next number, zeros (64 B) | slots
+//   head (64 B) | first live pool, next number, total, zeros (64 B) | slots
 //
-// All words behind the head change by transactions of the pool alone.
+// All words behind the head change by transactions of the pool alone, and so does the version, when
+// a store of the version before is opened.
 #pragma once
 
 #include <array>
@@ -17,7 +18,8 @@ namespace remora::kv::store_format {
 
 inline constexpr std::string_view root_name = "store";
 inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'S', 'T'};
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t oldest_version = 2;  // that is brought up to date
 
 struct Head {
   std::array<char, 8> magic;
@@ -26,15 +28,17 @@ struct Head {
   std::array<char, 32> engine;  // padded with zeros
   std::uint64_t segment_bytes;  // of an ordinary segment
   std::uint32_t reserved;       // zero
-  std::uint32_t checksum;       // crc32c of the bytes before it
+  std::uint32_t checksum;       // crc32c of the bytes before it, with the version taken as 2
 };
 static_assert(sizeof(Head) == 64 && std::has_unique_object_representations_v<Head>);
+static_assert(offsetof(Head, version) == 8 && offsetof(Head, slot_count) == 12);
 static_assert(offsetof(Head, engine) == 16 && offsetof(Head, checksum) == 60);
 
 struct Marks {
   std::uint64_t first_live;  // segments of data pools below this one are dead
   SegmentNumber next_number;
-  std::array<std::uint64_t, 6> reserved;  // zero
+  std::uint64_t total;                    // total_of marks and slots
+  std::array<std::uint64_t, 5> reserved;  // zero
 };
 static_assert(sizeof(Marks) == 64);
 
@@ -43,9 +47,23 @@ struct Slot {
   SegmentNumber number;
   Offset offset;
   std::uint64_t data_pool;  // 1, 2, ...: which data pool it belongs to
-  std::uint64_t reserved;   // zero
+  // The segment's mark: every object in its first `end` bytes has its header and its key on the
+  // medium, and is decided. What fails before it is damage.
+  std::uint64_t end;
 };
 static_assert(sizeof(Slot) == 32);
+
+// What marks and slots add up to: one word that knows of a slot which is missing, or is what it was
+// some time ago.
+constexpr std::uint64_t sum_of(std::uint64_t index, const Slot& slot) {
+  return slot.number == 0
+             ? 0
+             : mix(mix(mix(mix(mix(index + 1) ^ slot.number) ^ slot.offset) ^ slot.data_pool) ^
+                   slot.end);
+}
+constexpr std::uint64_t sum_of(std::uint64_t first_live, SegmentNumber next_number) {
+  return mix(mix(first_live) ^ next_number);
+}
 
 inline constexpr std::uint64_t marks_begin = sizeof(Head);
 inline constexpr std::uint64_t slots_begin = marks_begin + sizeof(Marks);

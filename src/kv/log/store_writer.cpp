@@ -1,5 +1,6 @@
 #include "kv/log/store_writer.h"
 
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -43,7 +44,12 @@ Status StoreWriter::add(const ReadObject& object) {
 
 Status StoreWriter::finish() {
   unpersisted_bytes_ = 0;
-  return pool_.wait(log_->seal());
+  REMORA_TRY(pool_.wait(log_->seal()));
+  if (!log_->note_bounds({})) {
+    return Status();
+  }
+  const Result<Ticket> marked = log_->move_marks(SIZE_MAX);
+  return marked.ok() ? pool_.wait(*marked) : marked.status();
 }
 
 }  // namespace remora::kv

@@ -1,0 +1,83 @@
+// Memory that goes bad while a store serves: who notices, and what is said of it from then on.
+#include <gtest/gtest.h>
+
+#include "kv/efactory/engine.h"
+#include "kv/store_testing.h"
+
+namespace remora::kv::efactory {
+namespace {
+
+class ScrubTest : public StoreFixture {
+ protected:
+  ScrubTest() : StoreFixture(engine()) {
+    EXPECT_TRUE(put("key", "a value that goes bad").ok());
+    EXPECT_TRUE(put("other", "a value that stays").ok());
+    EXPECT_TRUE(put("large", large_).ok());
+    settle();
+  }
+  std::string get_with(VerifyReads policy, const std::string& key) {
+    const std::unique_ptr<StoreClient> client =
+        connected({.whole_gets = false, .verify_reads = policy});
+    return get(*client, key);
+  }
+  void scrub() {
+    const std::uint64_t before = counter("scrub_passes");
+    ASSERT_TRUE(server_->scrub().ok());
+    for (int i = 0; i < 1000 && counter("scrub_passes") == before; ++i) {
+      settle();
+    }
+    ASSERT_EQ(counter("scrub_passes"), before + 1);
+  }
+
+  const std::string large_ = std::string(20'000, 'x') + " large and bad";
+};
+
+TEST_F(ScrubTest, finds_what_went_bad_and_calls_it_damaged) {
+  scrub();
+  EXPECT_EQ(counter("scrub_last_damaged"), 0u);
+  EXPECT_EQ(counter("scrub_last_keys"), 3u);
+  ASSERT_EQ(damage("a value that goes bad"), 1);
+  scrub();
+  EXPECT_EQ(counter("scrub_last_damaged"), 1u);
+  EXPECT_EQ(get_with(VerifyReads::never, "key"), "damaged");
+  EXPECT_EQ(get_with(VerifyReads::never, "other"), "a value that stays");
+  EXPECT_TRUE(put("key", "new").ok());
+  settle();
+  scrub();
+  EXPECT_EQ(counter("scrub_last_damaged"), 0u);
+  EXPECT_EQ(get_with(VerifyReads::never, "key"), "new");
+}
+
+TEST_F(ScrubTest, is_not_needed_for_reads_that_are_verified) {
+  ASSERT_EQ(damage("a value that goes bad"), 1);
+  EXPECT_EQ(get_with(VerifyReads::never, "key"), "a value that goes bae");
+  EXPECT_EQ(get_with(VerifyReads::automatic, "key"), "damaged");
+  // From then on the server knows, whoever asks.
+  EXPECT_EQ(get_with(VerifyReads::never, "key"), "damaged");
+  ASSERT_EQ(damage("large and bad"), 1);
+  EXPECT_EQ(get_with(VerifyReads::always, "large"), "damaged");
+  EXPECT_EQ(get_with(VerifyReads::always, "other"), "a value that stays");
+}
+
+TEST_F(ScrubTest, passes_by_itself_in_the_time_that_it_has) {
+  start(4 << 20, {.create = true, .expected_keys = 16, .scrub_ns = 1'000'000'000});
+  EXPECT_TRUE(put("key", "a value").ok());
+  (void)loop_.run_for(3'000'000'000);
+  EXPECT_GE(counter("scrub_passes"), 1u);
+  start(4 << 20, {.create = true, .expected_keys = 16, .scrub_ns = 0});
+  EXPECT_TRUE(put("key", "a value").ok());
+  (void)loop_.run_for(3'000'000'000);
+  EXPECT_EQ(counter("scrub_passes"), 0u);
+}
+
+TEST_F(ScrubTest, verifies_what_the_process_itself_reads_if_it_is_told_to) {
+  start(4 << 20, {.create = true, .expected_keys = 16, .verify_reads = VerifyReads::always});
+  EXPECT_TRUE(put("key", "a value that goes bad").ok());
+  settle();
+  EXPECT_FALSE(server_->local()->get(bytes_of("key"))->damaged);
+  ASSERT_EQ(damage("a value that goes bad"), 1);
+  EXPECT_TRUE(server_->local()->get(bytes_of("key"))->damaged);
+}
+
+}  // namespace
+}  // namespace remora::kv::efactory

@@ -1,0 +1,35 @@
+// corruption_campaign: damages pools, one place at a time, and tells what was noticed. Exits with 0
+// when nothing before the marks was silent, and with 1 otherwise.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/progress.h"
+#include "tests/corruption/campaign.h"
+
+int main(int argc, char** argv) {
+  using namespace remora::corruption;
+  CLI::App app("Seeded corruptions of a pool and its store");
+  CampaignOptions options;
+  bool json = false;
+  bool verbose = false;
+  app.add_option("--count", options.count, "How many corruptions")->capture_default_str();
+  app.add_option("--seed", options.seed, "All chance comes from it")->capture_default_str();
+  app.add_option("--first", options.first, "The number of the first, to see one again")
+      ->capture_default_str();
+  app.add_flag("--json", json, "Print JSON");
+  app.add_flag("--verbose", verbose, "Tell of each on standard error");
+  CLI11_PARSE(app, argc, argv);
+  remora::cli::Progress progress("corruption", "corruptions", options.count);
+  std::uint64_t done = 0;
+  const Tally tally = run_campaign(options, [&](const Case& one) {
+    if (verbose) {
+      fmt::print(stderr, "#{} {}, {}: {}: {}\n", one.number, one.image, describe(one.damage),
+                 to_string(one.verdict.outcome), one.verdict.detail);
+    }
+    progress.show(++done);
+  });
+  fmt::print("{}\n", json ? as_json(options, tally) : as_table(tally));
+  return tally.passed() ? 0 : 1;
+}
