@@ -1,17 +1,34 @@
 #include "server/stop_signals.h"
 
+#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 
 namespace remora::server {
+namespace {
 
-Result<std::unique_ptr<StopSignals>> StopSignals::create(Runtime& runtime) {
+sigset_t stop_signals() {
   sigset_t stops;
   sigemptyset(&stops);
   sigaddset(&stops, SIGINT);
   sigaddset(&stops, SIGTERM);
+  return stops;
+}
+
+// One that is there, where the descriptor cannot be read: who is told to stop stops.
+bool take_pending() {
+  const sigset_t stops = stop_signals();
+  const timespec now = {};
+  return sigtimedwait(&stops, nullptr, &now) > 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StopSignals>> StopSignals::create(Runtime& runtime) {
+  const sigset_t stops = stop_signals();
   sigset_t before;
   if (pthread_sigmask(SIG_BLOCK, &stops, &before) != 0) {
     return os_failure("cannot wait for signals", errno);
@@ -38,6 +55,12 @@ bool StopSignals::serve() {
   while (read(descriptor_, &info, sizeof info) == sizeof info) {
     ++count_;
     some = true;
+  }
+  if (errno != EAGAIN && errno != EINTR) [[unlikely]] {
+    while (take_pending()) {
+      ++count_;
+      some = true;
+    }
   }
   return some;
 }

@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FailedCalls,
                          testing::Values("msync", "fdatasync", "fallocate", "ftruncate", "mmap",
                                          "memfd_create", "socket", "accept", "recv", "send",
                                          "epoll_wait", "epoll_ctl", "epoll_create", "eventfd",
-                                         "read", "write", "signalfd", "fork", "thread"),
+                                         "read", "write", "signalfd", "thread"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 TEST_P(FailedCalls, are_answered_and_lose_nothing) {
