@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <system_error>
 
 namespace remora {
 namespace {
@@ -86,6 +87,18 @@ FileAhead::~FileAhead() {
   }
 }
 
+// Nothing depends on it.
+bool FileAhead::start_thread() {
+  try {
+    if (!thread_.joinable()) {
+      thread_ = std::thread([this] { work(); });
+    }
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
 void FileAhead::prepare(ConstBytes range) {
   const auto from = static_cast<std::size_t>(range.data() - mapping_.data());
   const Extent extent{round_down(from, page_bytes),
@@ -96,8 +109,8 @@ void FileAhead::prepare(ConstBytes range) {
       return;
     }
     wanted_.push_back(extent);
-    if (!thread_.joinable()) {
-      thread_ = std::thread([this] { work(); });
+    if (!start_thread()) {
+      wanted_.clear();
     }
   }
   changed_.notify_all();

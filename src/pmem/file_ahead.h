@@ -50,6 +50,7 @@ class FileAhead {
   };
 
   void work();
+  bool start_thread();
   void prepare_piece(const Extent& piece) const;
 
   const int descriptor_;

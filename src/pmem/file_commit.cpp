@@ -1,6 +1,7 @@
 #include "pmem/file_commit.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace remora {
@@ -69,16 +70,32 @@ Status FileCommit::wait(Ticket ticket) {
   return Status();
 }
 
+bool FileCommit::start_thread() {
+  try {
+    if (!thread_.joinable()) {
+      thread_ = std::thread([this] { serve_requests(); });
+    }
+    return true;
+  } catch (const std::system_error&) {
+    return false;  // there are too many, or too little memory: perhaps the next time
+  }
+}
+
 void FileCommit::request(Ticket ticket) {
+  bool is_alone = false;
   {
     std::lock_guard lock(mutex_);
     if (ticket.commit <= requested_ || persistent(ticket)) {
       return;
     }
     requested_ = ticket.commit;
-    if (!thread_.joinable()) {
-      thread_ = std::thread([this] { serve_requests(); });
+    if (!start_thread()) {
+      is_alone = true;
     }
+  }
+  if (is_alone) {
+    (void)wait(ticket);  // slower for all, and nobody waits in vain
+    return;
   }
   asked_.notify_one();  // which finds the lock free
 }

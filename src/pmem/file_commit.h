@@ -3,7 +3,8 @@
 //
 // Two ways to get there: wait() blocks, and the first waiter performs the sync for all (no thread
 // needed); request() returns at once, and a thread of this object, started on first use, performs
-// it. Tickets that are drawn while a sync runs belong to the next one.
+// it, or request() itself where no thread can be had. Tickets that are drawn while a sync runs
+// belong to the next one.
 //
 // Any thread may call anything. A failed sync is final: whatever was dirty may or may not have
 // reached the medium and the kernel has forgotten it, so every ticket not yet persistent stays so.
@@ -55,6 +56,7 @@ class FileCommit {
 
   void sync_once(std::unique_lock<std::mutex>& lock);
   void serve_requests();
+  bool start_thread();
 
   const Bytes mapping_;
   const Sync sync_;

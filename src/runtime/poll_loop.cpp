@@ -1,5 +1,6 @@
 #include "runtime/poll_loop.h"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -66,8 +67,11 @@ void PollLoop::wake() {
   wanted_.store(true);
   if (parked_.load() && wake_fd_ >= 0) {
     const std::uint64_t one = 1;
-    // It can fail only when the counter is full, and then the loop is awake anyway.
-    [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+    // Where the counter is full, the loop is awake anyway. Any other failure is none that is known,
+    // and would leave it asleep.
+    constexpr int tries = 3;
+    for (int i = 0; i < tries && ::write(wake_fd_, &one, sizeof one) < 0 && errno != EAGAIN; ++i) {
+    }
   }
 }
 
@@ -328,7 +332,16 @@ void PollLoop::sleep_at_sleeper(std::uint64_t span_ns) {
 
 void PollLoop::take_wakes() {
   std::uint64_t wakes = 0;
-  [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &wakes, sizeof wakes);
+  if (::read(wake_fd_, &wakes, sizeof wakes) >= 0 || errno == EAGAIN || errno == EINTR) [[likely]] {
+    return;
+  }
+  // One that cannot be read would wake the loop again and again: a new one gets its number, which
+  // other threads know.
+  if (const int fresh = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); fresh >= 0) {
+    ::dup3(fresh, wake_fd_, O_CLOEXEC);
+    ::close(fresh);
+    listed_version_ = ~listed_version_;  // sets of descriptors know the old one
+  }
 }
 
 void PollLoop::list_descriptors() {

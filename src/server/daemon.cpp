@@ -349,7 +349,7 @@ Status Daemon::serve(const StopSignals& signals) {
         return end_failed(failure);
       }
       is_known = true;
-      fmt::print(stderr, "remora: the store has failed, and goes on with reads: {}\n",
+      fmt::print(stderr, "remora: the store has failed, and stays to say so: {}\n",
                  failure.message());
     }
   }

@@ -80,28 +80,11 @@ bool answers(const inet_diag_msg& answer, const inet_diag_sockid& asked) {
          std::memcmp(answer.id.idiag_dst, asked.idiag_dst, sizeof asked.idiag_dst) == 0;
 }
 
-}  // namespace
-
-LocalPeer::LocalPeer()
-    : kernel_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG)) {}
-
-std::optional<uid_t> LocalPeer::user_of(int descriptor) const {
-  SocketAddress own;
-  SocketAddress peer;
-  if (!kernel_.open() || ::getsockname(descriptor, own.plain(), &own.size_bytes) != 0 ||
-      ::getpeername(descriptor, peer.plain(), &peer.size_bytes) != 0) {
-    return std::nullopt;
-  }
-  const Question question = question_about(end_of(peer), end_of(own));
-  if (::send(kernel_.number(), &question, sizeof question, 0) != sizeof question) {
-    return std::nullopt;
-  }
-  // The kernel has answered when `send` returns.
-  alignas(nlmsghdr) std::array<std::byte, 4096> bytes;
-  const ssize_t size = ::recv(kernel_.number(), bytes.data(), bytes.size(), 0);
+// Whom the kernel's answer names.
+std::optional<uid_t> user_in(ConstBytes bytes, const Question& question) {
   nlmsghdr header;
   inet_diag_msg answer;
-  if (size < static_cast<ssize_t>(sizeof header + sizeof answer)) {
+  if (bytes.size() < sizeof header + sizeof answer) {
     return std::nullopt;
   }
   std::memcpy(&header, bytes.data(), sizeof header);
@@ -110,6 +93,37 @@ std::optional<uid_t> LocalPeer::user_of(int descriptor) const {
     return std::nullopt;
   }
   return answer.idiag_uid;
+}
+
+}  // namespace
+
+// A question that was not answered leaves its answer behind, and who asks next would take it for
+// the own: so a socket is for questions that are answered, and the next one is asked on a new one.
+std::optional<uid_t> LocalPeer::user_of(int descriptor) {
+  SocketAddress own;
+  SocketAddress peer;
+  if (::getsockname(descriptor, own.plain(), &own.size_bytes) != 0 ||
+      ::getpeername(descriptor, peer.plain(), &peer.size_bytes) != 0) {
+    return std::nullopt;
+  }
+  const Question question = question_about(end_of(peer), end_of(own));
+  constexpr int tries = 2;
+  for (int i = 0; i < tries; ++i) {
+    if (!kernel_.open()) {
+      kernel_ = fabric::nic::Descriptor(
+          ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
+    }
+    // The kernel has answered when `send` returns.
+    alignas(nlmsghdr) std::array<std::byte, 4096> bytes;
+    if (::send(kernel_.number(), &question, sizeof question, 0) == sizeof question) {
+      const ssize_t size = ::recv(kernel_.number(), bytes.data(), bytes.size(), 0);
+      if (size >= 0) {
+        return user_in(ConstBytes(bytes).first(static_cast<std::size_t>(size)), question);
+      }
+    }
+    kernel_.close();
+  }
+  return std::nullopt;
 }
 
 }  // namespace remora::server

@@ -15,10 +15,8 @@ namespace remora::server {
 
 class LocalPeer {
  public:
-  LocalPeer();
-
   // Nothing when the peer is on another host, is gone by now, or the kernel does not tell.
-  std::optional<uid_t> user_of(int descriptor) const;
+  std::optional<uid_t> user_of(int descriptor);
 
  private:
   fabric::nic::Descriptor kernel_;

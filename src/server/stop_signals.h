@@ -36,6 +36,7 @@ class StopSignals final : public OccasionalPoller {
       : descriptor_(descriptor), before_(before), can_reread_(can_reread) {}
 
   bool serve() override;
+  void took(int signal);
 
   const int descriptor_;
   const sigset_t before_;

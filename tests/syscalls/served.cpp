@@ -17,11 +17,24 @@ namespace {
 
 constexpr int patience_s = 60;
 
+// An address of this process alone: a port that is free there now is so until it is used, whatever
+// other tests do.
+std::uint32_t own_address() {
+  constexpr std::uint32_t loopback_net = 127U << 24;
+  return loopback_net | (static_cast<std::uint32_t>(::getpid()) & 0xffffffU) | 1U << 23;
+}
+
+std::string own_address_text() {
+  const in_addr address = {.s_addr = htonl(own_address())};
+  char text[INET_ADDRSTRLEN] = {};
+  return ::inet_ntop(AF_INET, &address, text, sizeof text);
+}
+
 sockaddr_in loopback(int port) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(own_address());
   return address;
 }
 
@@ -90,9 +103,10 @@ Served::Served(const TestFolder& folder, const std::string& fail, std::vector<st
       words.push_back("REMORA_FAIL_FROM=" + begin_);
     }
   }
-  words.insert(words.end(), {REMORA_COMMAND, "serve", "--pool", folder.file("a.pool"), "--size",
-                             "4M", "--resp", "127.0.0.1:" + std::to_string(port_), "--metrics",
-                             "127.0.0.1:" + std::to_string(metrics_port_)});
+  words.insert(words.end(),
+               {REMORA_COMMAND, "serve", "--pool", folder.file("a.pool"), "--size", "4M", "--resp",
+                own_address_text() + ":" + std::to_string(port_), "--metrics",
+                own_address_text() + ":" + std::to_string(metrics_port_)});
   words.insert(words.end(), more.begin(), more.end());
   process_ = std::make_unique<RunningProcess>(words);
 }

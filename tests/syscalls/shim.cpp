@@ -128,6 +128,8 @@ SHIM(int, -1, "socket", EMFILE, socket, (int domain, int type, int protocol),
      (domain, type, protocol))
 SHIM(int, -1, "socket", EMFILE, socketpair, (int domain, int type, int protocol, int* pair),
      (domain, type, protocol, pair))
+SHIM(int, -1, "connect", ECONNREFUSED, connect,
+     (int socket, const sockaddr* address, socklen_t size), (socket, address, size))
 SHIM(int, -1, "accept", EMFILE, accept4,
      (int listener, sockaddr* address, socklen_t* size, int flags),
      (listener, address, size, flags))
