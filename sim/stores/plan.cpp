@@ -134,8 +134,9 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   plan.client.whole_value_bytes = plan.server.local_commit_ns % 4 == 0 ? 600 : 0;
   plan.client.whole_gets = plan.server.local_commit_ns % 8 == 0;
   // Marks move often, and now and then not at all.
-  plan.server.mark_every_ns =
-      plan.server.local_commit_ns % 5 == 0 ? 500'000'000 : 2'000 + plan.server.local_commit_ns % 40'000;
+  plan.server.mark_every_ns = plan.server.local_commit_ns % 5 == 0
+                                  ? 500'000'000
+                                  : 2'000 + plan.server.local_commit_ns % 40'000;
   return plan;
 }
 
