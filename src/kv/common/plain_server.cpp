@@ -43,7 +43,8 @@ Task<void> PlainServer::move_marks() {
     if (!log().note_bounds({})) {
       continue;
     }
-    if (!(co_await persistent(host_.drain())).ok() || !log().move_marks(most_marks).ok()) {
+    const Status settled = co_await persistent(host_.drain());
+    if (!settled.ok() || !log().move_marks(most_marks).ok()) {
       co_return;
     }
   }

@@ -43,7 +43,10 @@ Status StoreWriter::add(const ReadObject& object) {
 
 Status StoreWriter::finish() {
   unpersisted_bytes_ = 0;
-  return pool_.wait(log_->seal());
+  (void)log_->note_bounds({});
+  REMORA_TRY(pool_.wait(log_->seal()));
+  const Result<Ticket> moved = log_->move_marks(SIZE_MAX);
+  return moved.ok() ? pool_.wait(*moved) : moved.status();
 }
 
 }  // namespace remora::kv
