@@ -20,6 +20,7 @@ PlainServer::PlainServer(const Host& host, Pool& pool, const ServerOptions& opti
     : host_(host), first_block_(pool.header().blocks), options_(options) {}
 
 PlainServer::~PlainServer() {
+  mark_flows_.abandon();
   flows_.abandon();
 }
 
@@ -33,7 +34,7 @@ Status PlainServer::listen(rpc::ServerOptions rpc_options) {
   rpc_ = std::move(rpc).value();
   readable_.emplace(log());
   shared_generation_ = index_place().generation;
-  flows_.keep(move_marks());
+  mark_flows_.keep(move_marks());
   return {};
 }
 
