@@ -133,6 +133,8 @@ class ProductCommands {
           },
           help);
     }
+    serve->add_flag("--accept-damage", all_->serve.accept_damage,
+                    "Serve a store that is damaged, for reading alone");
   }
 
   void add_put() {
