@@ -145,6 +145,8 @@ class ProductCommands {
         [all = all_](std::int64_t) { all->serve.changes.emplace_back("insecure", "true"); },
         "Let other machines reach --listen without tokens, --resp without tokens and TLS, and "
         "--metrics");
+    serve->add_flag("--accept-damage", all_->serve.accept_damage,
+                    "Serve a store that is damaged, for reading alone");
   }
 
   void add_put() {

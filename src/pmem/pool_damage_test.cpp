@@ -361,6 +361,20 @@ TEST_P(PoolSalvage, goes_on_behind_a_damaged_record) {
   EXPECT_EQ(findings_.size(), 1u);
 }
 
+TEST_P(PoolSalvage, goes_on_with_a_mark_that_is_older_than_the_ring) {
+  expect_sound();
+  const std::vector<std::byte> old = page_at(header_.log_control);
+  for (int i = 0; i < 60; ++i) {
+    make("b", 300);
+  }
+  b_ = *pool_->root("b");
+  kill();
+  std::memcpy(region_.data() + header_.log_control, old.data(), 16);
+  EXPECT_EQ(Pool::open(region_, "p").code(), Code::damaged);
+  open_damaged(header_.log_control);
+  EXPECT_EQ(findings_.size(), 1u);
+}
+
 TEST_P(PoolSalvage, refuses_what_is_no_pool_of_a_version_that_it_knows) {
   store(region_.data() + 8, std::uint32_t{9});
   EXPECT_EQ(Pool::open_damaged(region_, "p", findings_).code(), Code::unsupported);

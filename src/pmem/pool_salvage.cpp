@@ -111,6 +111,13 @@ void RedoLog::salvage(std::uint32_t found_version, std::vector<PoolFinding>& fin
     first = std::min(first, head.sequence);
     last = std::max(last, head.sequence);
   });
+  if (retired && last > *retired + header_.log_slot_count) {
+    findings.push_back({header_.log_control, "the mark of the log is older than its records"});
+    retired = std::nullopt;
+  }
+  if (last >= header_.log_slot_count) {
+    first = std::max(first, last - header_.log_slot_count + 1);
+  }
   for (std::uint64_t sequence = retired ? *retired + 1 : first; sequence <= last; ++sequence) {
     if (counts(sequence)) {
       retired ? apply(sequence) : apply_structures(sequence);

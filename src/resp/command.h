@@ -215,6 +215,8 @@ std::string_view printed(std::string_view text, std::size_t most = 128);
 std::optional<std::int64_t> integer_of(Call& call, std::string_view text);
 
 std::optional<kv::LocalStore::Found> look_up(Call& call, std::string_view key);
+// For who needs the value: if it is damaged, the reply says so.
+std::optional<Done> refuse_damaged(Call& call, const std::optional<kv::LocalStore::Found>& found);
 // Puts the value, or says why not: `replied` with an error, or `no_room`. Nothing is written where
 // it succeeds.
 std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,
@@ -228,7 +230,7 @@ std::optional<Done> write_all(Call& call, std::span<const kv::LocalStore::Write>
 // As RENAME does; may be `uncommitted`.
 std::optional<Done> move(Call& call, std::string_view from, std::string_view to);
 
-// Bulk string of the value, or null.
+// Bulk string of the value, or null, or that it is damaged.
 void reply_value(Call& call, const std::optional<kv::LocalStore::Found>& found);
 
 // A time that an option or a command names: milliseconds since 1970. Nothing: the reply is written.

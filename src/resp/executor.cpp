@@ -240,6 +240,16 @@ std::optional<LocalStore::Found> look_up(Call& call, std::string_view key) {
   return call.store.get(stored_key(key));
 }
 
+std::optional<Done> refuse_damaged(Call& call, const std::optional<LocalStore::Found>& found) {
+  if (!found || !found->damaged) [[likely]] {
+    return std::nullopt;
+  }
+  return fail(
+      call,
+      "DAMAGED the value of this key is damaged: it fails its checksum; set it anew, delete "
+      "it, or restore it from a backup");
+}
+
 namespace {
 
 std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
@@ -257,6 +267,10 @@ std::optional<Done> note(Call& call, const Result<LocalStore::Mark>& mark) {
       return fail(call, "ERR a key has at most 1024 bytes, a value at most 16777216");
     case Code::io_error:
       return fail(call, failure_text(mark.status()));
+    case Code::permission_denied:
+      return fail(call, fmt::format("READONLY {}", mark.status().message()));
+    case Code::damaged:
+      return fail(call, fmt::format("DAMAGED {}", mark.status().message()));
     default:
       return fail(call, fmt::format("ERR the store failed: {}", mark.status().message()));
   }
@@ -300,6 +314,9 @@ void reply_value(Call& call, const std::optional<LocalStore::Found>& found) {
   if (!found) {
     ++call.executor.counters().misses;
     call.out.null(call.protocol());
+    return;
+  }
+  if (refuse_damaged(call, found)) [[unlikely]] {
     return;
   }
   ++call.executor.counters().hits;

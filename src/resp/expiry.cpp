@@ -72,6 +72,9 @@ Done set_time(Call& call, TimeUnit unit, TimeBase base) {
   }
   const std::int64_t when = *given * scale + begin;
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   if (!found || !allow(*conditions, when, static_cast<std::int64_t>(found->expires))) {
     call.out.integer(0);
     return Done::replied;
@@ -136,6 +139,9 @@ Done pexpiretime(Call& call) {
 
 Done persist(Call& call) {
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   const bool has_time = found && found->expires != 0;
   if (has_time) {
     if (const std::optional<Done> failed = put(call, call.key(), as_text(found->value), 0)) {

@@ -69,5 +69,37 @@ TEST_P(RespFailureTest, lets_nobody_wait_for_persistence_for_ever) {
   EXPECT_EQ(client->ask("WAITAOF 1 0 0"), "*2\r\n:0\r\n:0\r\n");
 }
 
+class RespDamageTest : public RespServerTest {
+ protected:
+  RespDamageTest() { serve({}); }
+};
+
+TEST_F(RespDamageTest, a_command_that_needs_a_damaged_value_is_an_error_and_changes_nothing) {
+  const std::unique_ptr<Guest> client = guest();
+  EXPECT_EQ(client->ask("SET key 12"), "+OK\r\n");
+  EXPECT_EQ(client->ask("SET other 34"), "+OK\r\n");
+  store_.damaged_key = "key";
+  for (const char* command :
+       {"GET key", "GETSET key new", "GETDEL key", "GETEX key EX 100", "SET key new GET",
+        "APPEND key more", "STRLEN key", "GETRANGE key 0 1", "SETRANGE key 1 x", "INCR key",
+        "INCRBYFLOAT key 1", "EXPIRE key 100", "PERSIST key", "RENAME key another"}) {
+    EXPECT_EQ(client->ask(command).substr(0, 9), "-DAMAGED ") << command;
+    EXPECT_EQ(store_.damaged_key, "key") << command;
+  }
+  EXPECT_EQ(client->ask("MGET other key").substr(0, 20), "*2\r\n$2\r\n34\r\n-DAMAGED");
+  EXPECT_EQ(client->ask("EXISTS key"), ":1\r\n");
+  EXPECT_EQ(client->ask("SET key new"), "+OK\r\n");
+  EXPECT_EQ(client->ask("GET key"), "$3\r\nnew\r\n");
+}
+
+TEST_F(RespDamageTest, a_store_that_can_only_be_read_says_so) {
+  const std::unique_ptr<Guest> client = guest();
+  EXPECT_NE(client->ask("INFO persistence").find("read_only_because:\r\n"), std::string::npos);
+  store_.read_only = true;
+  EXPECT_EQ(client->ask("SET key value"), "-READONLY the store of this test is damaged\r\n");
+  EXPECT_NE(client->ask("INFO persistence").find("read_only_because:the store of this test"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace remora::resp

@@ -24,6 +24,9 @@ class MemoryStore final : public kv::LocalStore {
       entries_.erase(at);
       return std::nullopt;
     }
+    if (at->first == damaged_key) {
+      return Found{{}, at->second.expires, at->second.version, true};
+    }
     return Found{as_bytes(at->second.value), at->second.expires, at->second.version};
   }
   Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override {
@@ -37,7 +40,9 @@ class MemoryStore final : public kv::LocalStore {
       --refusals;
       return Status(Code::no_space, "no room");
     }
+    REMORA_TRY(changeable());
     ++now_;
+    damaged_key = as_text(key) == damaged_key ? "" : damaged_key;
     entries_[std::string(as_text(key))] = {whole, expires, now_};
     return now_;
   }
@@ -86,6 +91,10 @@ class MemoryStore final : public kv::LocalStore {
   Status failure() const override {
     return has_failed_ ? Status(Code::io_error, "the disk of this test is broken") : Status();
   }
+  Status changeable() const override {
+    return read_only ? Status(Code::permission_denied, "the store of this test is damaged")
+                     : Status();
+  }
   bool is_in_doubt(ConstBytes key) override {
     const auto at = entries_.find(std::string(as_text(key)));
     return at != entries_.end() && at->second.version > persistent_;
@@ -111,10 +120,12 @@ class MemoryStore final : public kv::LocalStore {
   std::uint32_t refusals = 0;      // puts that find no room
   std::uint32_t del_refusals = 0;  // and deletions
   std::string failing_key = {};    // whose deletion fails for good
-  bool full = false;               // waiting for room does not help
-  bool automatic = true;           // everything is persistent at once
-  bool will_fail = false;          // the next commit does
-  bool at_once = false;            // and it is one that blocks
+  std::string damaged_key = {};    // until it is put again
+  bool read_only = false;
+  bool full = false;       // waiting for room does not help
+  bool automatic = true;   // everything is persistent at once
+  bool will_fail = false;  // the next commit does
+  bool at_once = false;    // and it is one that blocks
 
  private:
   struct Entry {

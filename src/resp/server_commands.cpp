@@ -41,13 +41,14 @@ void persistence_section(Call& call, std::string& text) {
   const Settings& settings = call.executor.settings();
   fmt::format_to(std::back_inserter(text),
                  "# Persistence\r\nloading:0\r\naof_enabled:{}\r\naof_pending_changes:{}\r\n"
-                 "aof_last_write_status:{}\r\ndurability:{}\r\n",
+                 "aof_last_write_status:{}\r\ndurability:{}\r\nread_only_because:{}\r\n",
                  settings.outlives_process ? 1 : 0,
                  call.store.now() == call.store.persistent_now() ? 0 : 1,
                  call.store.failure().ok() ? "ok" : "err",
                  !settings.outlives_process ? "none"
                  : settings.persistent      ? "persistent"
-                                            : "asynchronous");
+                                            : "asynchronous",
+                 call.store.changeable().message());
 }
 
 void stats_section(Call& call, std::string& text) {

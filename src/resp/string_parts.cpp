@@ -32,6 +32,9 @@ Done too_long(Call& call) {
 
 Done add(Call& call, std::int64_t increment) {
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   std::int64_t value = 0;
   if (found) {
     const std::optional<std::int64_t> old = integer_of(call, text_of(found));
@@ -61,7 +64,11 @@ Done getrange(Call& call) {
   if (!last) {
     return Done::replied;
   }
-  const std::string_view text = text_of(look_up(call, call.key()));
+  const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
+  const std::string_view text = text_of(found);
   const auto size = static_cast<std::int64_t>(text.size());
   if (*first < 0 && *last < 0 && *first > *last) {
     call.out.bulk("");
@@ -85,6 +92,9 @@ Done setrange(Call& call) {
     return fail(call, "ERR offset is out of range");
   }
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   const std::string_view old = text_of(found);
   const std::string_view part = call.args[3];
   if (part.empty()) {
@@ -111,6 +121,9 @@ Done setrange(Call& call) {
 
 Done append(Call& call) {
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   const std::string_view old = text_of(found);
   const std::size_t size = old.size() + call.args[2].size();
   if (is_too_long(size)) {
@@ -125,7 +138,11 @@ Done append(Call& call) {
 }
 
 Done strlen(Call& call) {
-  call.out.integer(static_cast<std::int64_t>(text_of(look_up(call, call.key())).size()));
+  const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
+  call.out.integer(static_cast<std::int64_t>(text_of(found).size()));
   return Done::replied;
 }
 
@@ -155,6 +172,9 @@ Done decrby(Call& call) {
 
 Done incrbyfloat(Call& call) {
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   long double value = 0;
   long double increment = 0;
   if ((found && !parse_float(text_of(found), value)) || !parse_float(call.args[2], increment)) {

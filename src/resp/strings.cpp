@@ -138,6 +138,11 @@ Done set(Call& call) {
     expires = *time;
   }
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (options->get) {
+    if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+      return *refused;
+    }
+  }
   const std::size_t before = call.out.size();
   if (options->get) {
     reply_value(call, found);
@@ -182,8 +187,12 @@ Done setnx(Call& call) {
 }
 
 Done getset(Call& call) {
+  const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   const std::size_t before = call.out.size();
-  reply_value(call, look_up(call, call.key()));
+  reply_value(call, found);
   const std::size_t written = call.out.size();
   if (const std::optional<Done> failed = put(call, call.key(), call.args[2], 0)) {
     take_back(call, before, written);
@@ -198,7 +207,7 @@ Done getex(Call& call) {
     return syntax_error(call);
   }
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
-  if (!found) {
+  if (!found || found->damaged) {
     reply_value(call, found);
     return Done::replied;
   }
@@ -230,6 +239,9 @@ Done getex(Call& call) {
 
 Done getdel(Call& call) {
   const std::optional<LocalStore::Found> found = look_up(call, call.key());
+  if (const std::optional<Done> refused = refuse_damaged(call, found)) [[unlikely]] {
+    return *refused;
+  }
   const std::size_t before = call.out.size();
   reply_value(call, found);
   const std::size_t written = call.out.size();

@@ -183,6 +183,7 @@ Status Daemon::open_host(const std::string& version) {
   options.server.client_bytes = settings_.client_bytes;
   options.server.scrub_ns = settings_.scrub_ns;
   options.server.verify_reads = settings_.verify_reads;
+  options.server.accept_damage = settings_.accept_damage;
   options.threads = settings_.threads;
   const bool from_afar = !settings_.listen.empty() || settings_.fabric != "auto";
   options.server.put_timeout_ns = from_afar ? far_value_patience_ns : value_patience_ns;
@@ -303,6 +304,9 @@ std::string Daemon::announcement() {
                       settings_.pool.empty() ? "memory" : settings_.pool,
                       format_size(host_->pool_bytes()), host_->engine().name(),
                       host_->recovered() ? fmt::format("{} keys recovered", keys) : "new");
+  if (const Status changeable = host_->store().changeable(); !changeable.ok()) {
+    text += fmt::format("damaged      {}\n", changeable.message());
+  }
   text += fmt::format("medium       {}; {}\n", medium.method, medium.reason);
   text += fmt::format("durability   {}\n", put_in_short(host_->engine(), host_->survives()));
   text +=
@@ -390,8 +394,10 @@ Status Daemon::settle(const StopSignals& signals) {
     }
     (void)runtime_.run_for(settle_look_ns);
   }
-  const Status failure = host_->failure();
-  return failure.ok() ? Status() : end_failed(failure);
+  if (const Status failure = host_->failure(); !failure.ok()) {
+    return end_failed(failure);
+  }
+  return host_->store().finish();
 }
 
 }  // namespace remora::server

@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -371,6 +373,37 @@ TEST_F(DaemonTest, says_which_setting_cannot_work) {
   settings_.insecure = true;
   settings_.metrics = "192.0.2.1:80";  // an address of nobody
   EXPECT_FALSE(Daemon::open(loop_, settings_, "").ok());
+}
+
+// A key that cannot be believed any more: after an orderly stop that is damage.
+TEST_F(DaemonTest, refuses_a_damaged_store_unless_that_is_accepted_and_then_says_so) {
+  {
+    const std::unique_ptr<Daemon> daemon = opened();
+    const int client = redis_client(*daemon);
+    EXPECT_EQ(ask(client, "SET whole value"), "+OK\r\n");
+    EXPECT_EQ(ask(client, "SET broken-key value"), "+OK\r\n");
+    EXPECT_EQ(ask(client, "SET last value"), "+OK\r\n");
+    ASSERT_EQ(::kill(::getpid(), SIGTERM), 0);
+    EXPECT_TRUE(daemon->serve(*signals_).ok());
+  }
+  std::fstream file(settings_.pool, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::size_t at = bytes.find("broken-key");
+  ASSERT_NE(at, std::string::npos);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put('B');
+  file.close();
+  const Result<std::unique_ptr<Daemon>> refused = Daemon::open(loop_, settings_, "1.2.3");
+  EXPECT_EQ(refused.code(), Code::damaged);
+  settings_.accept_damage = true;
+  const std::unique_ptr<Daemon> daemon = opened();
+  EXPECT_THAT(daemon->announcement(), HasSubstr("damaged      the store is damaged"));
+  EXPECT_THAT(to_text(daemon->host().facts()), HasSubstr("read_only the store is damaged"));
+  const int client = redis_client(*daemon);
+  EXPECT_EQ(ask(client, "GET whole"), "$5\r\nvalue\r\n");
+  EXPECT_EQ(ask(client, "GET last"), "$5\r\nvalue\r\n");
+  EXPECT_EQ(ask(client, "SET whole other").substr(0, 9), "-READONLY");
 }
 
 }  // namespace

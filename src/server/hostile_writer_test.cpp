@@ -33,6 +33,7 @@ class HostileWriterTest : public testing::TestWithParam<LocalFabric> {
     options_.pool_bytes = 1 << 20;
     options_.access.tokens = {{hostile_token, Role::write}};
     be_patient(options_.server);
+    keep_marks(options_.server);
   }
   void open() {
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop_, options_);

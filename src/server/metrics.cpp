@@ -23,6 +23,9 @@ struct Metric {
 constexpr Metric engine_metrics[] = {
     {"keys", "remora_keys", "Keys in the store"},
     {"keys_with_expiry", "remora_keys_with_expiry", "Keys that have a time to live"},
+    {"recovered_keys", "remora_recovered_keys", "Keys that were there when the store was opened"},
+    {"verified_keys", "remora_verified_keys", "Those of them whose checksums were verified since"},
+    {"damaged_keys", "remora_damaged_keys", "Keys whose values fail their checksums"},
     {"index_bytes", "remora_index_bytes", "The index, in memory"},
     {"expired_keys", "remora_expired_keys", "Keys whose time has come", true},
     {"put_requests", "remora_requests", "Requests that the server answered", true, 1, "op=\"put\""},

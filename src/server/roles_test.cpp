@@ -10,6 +10,7 @@
 #include "pmem/pool_format.h"
 #include "runtime/poll_loop.h"
 #include "server/intruder_testing.h"
+#include "server/patience_testing.h"
 #include "server/store_host.h"
 #include "server/store_link.h"
 
@@ -28,6 +29,7 @@ class RolesTest : public testing::TestWithParam<LocalFabric> {
     options.fabric = GetParam();
     options.pool_bytes = 1 << 20;
     options.access.tokens = {{reader_token, Role::read}, {writer_token, Role::write}};
+    keep_marks(options.server);
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop_, options);
     EXPECT_TRUE(host.ok()) << host.status().message();
     host_ = std::move(host).value();

@@ -83,7 +83,8 @@ struct Settings {
   std::uint32_t resp_clients = resp::limits::clients;
   std::string metrics = {};  // HOST:PORT; empty: none
   OnFailure on_failure = OnFailure::exit;
-  std::string listen = {};  // HOST:PORT; empty: the socket alone
+  bool accept_damage = false;  // a flag alone: nobody accepts in advance what is not known yet
+  std::string listen = {};     // HOST:PORT; empty: the socket alone
   std::string fabric = "auto";
   std::string tls_cert = {};  // PEM files; empty: no TLS
   std::string tls_key = {};

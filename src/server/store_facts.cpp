@@ -41,6 +41,15 @@ Facts StoreHost::facts() {
       {"refusals_total", number(refusals_total_)},
       {"failed_requests", number(store_->failed_requests())},
   };
+  const Status changeable = store_->changeable();
+  facts.push_back({"read_only", changeable.ok() ? "no" : std::string(changeable.message())});
+  std::uint64_t recovered = 0;
+  std::uint64_t verified = 0;
+  for (const kv::StoreServer::Counter& counter : store_->counters()) {
+    recovered = counter.name == "recovered_keys" ? counter.value : recovered;
+    verified = counter.name == "verified_keys" ? counter.value : verified;
+  }
+  facts.push_back({"verified", fmt::format("{} of {}", verified, recovered)});
   for (const kv::StoreServer::Counter& counter : store_->counters()) {
     facts.push_back({std::string(counter.name), number(counter.value)});
   }

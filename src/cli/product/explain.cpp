@@ -194,6 +194,9 @@ int explain_store(Connection& store) {
     fmt::print("failed              {}; what is persistent can be read, nothing is put any more\n",
                value("failure"));
   }
+  if (value("read_only") != "no" && value("read_only") != "unknown") {
+    fmt::print("damaged             {}\n", value("read_only"));
+  }
   explain_medium(medium);
   const bool mapped = value("wire") == "mapped";
   fmt::print("wire                {}\n",

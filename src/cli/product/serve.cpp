@@ -29,6 +29,7 @@ Result<server::Settings> settings_of(const ServeArguments& arguments) {
       return Status(status.code(), "--" + std::string(status.message()));
     }
   }
+  settings.accept_damage = arguments.accept_damage;
   return settings;
 }
 

@@ -10,6 +10,7 @@ namespace remora::cli {
 struct ServeArguments {
   std::string config;                                        // a file of settings; empty: none
   std::vector<std::pair<std::string, std::string>> changes;  // keys and values, which win over it
+  bool accept_damage = false;
 };
 
 int serve_command(const ServeArguments& arguments);

@@ -20,6 +20,7 @@ PlainServer::PlainServer(const Host& host, Pool& pool, const ServerOptions& opti
     : host_(host), first_block_(pool.header().blocks), options_(options) {}
 
 PlainServer::~PlainServer() {
+  mark_flows_.abandon();
   flows_.abandon();
 }
 
@@ -33,7 +34,7 @@ Status PlainServer::listen(rpc::ServerOptions rpc_options) {
   rpc_ = std::move(rpc).value();
   readable_.emplace(log());
   shared_generation_ = index_place().generation;
-  flows_.keep(move_marks());
+  mark_flows_.keep(move_marks());
   return {};
 }
 
@@ -43,7 +44,8 @@ Task<void> PlainServer::move_marks() {
     if (!log().note_bounds({})) {
       continue;
     }
-    if (!(co_await persistent(host_.drain())).ok() || !log().move_marks(most_marks).ok()) {
+    const Status settled = co_await persistent(host_.drain());
+    if (!settled.ok() || !log().move_marks(most_marks).ok()) {
       co_return;
     }
   }

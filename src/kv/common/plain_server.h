@@ -141,6 +141,7 @@ class PlainServer : public StoreServer, protected rpc::Service {
   std::unique_ptr<rpc::Server> rpc_;
   std::uint64_t shared_generation_ = 0;
   Flows flows_;
+  Flows mark_flows_;  // they never end, and are no work that is under way
 };
 
 }  // namespace remora::kv

@@ -35,13 +35,20 @@ Task<void> EfactoryServer::move_marks() {
     if (!note_bounds()) {
       continue;
     }
-    const Ticket noted = background_.drain();
-    if (!background_.faults().planted(faults::mark_not_awaited) &&
-        !(co_await commits_.persistent_by_others(noted, every_ns / 2)).ok()) {
+    Ticket noted = background_.drain();
+    if (background_.faults().planted(faults::mark_not_awaited)) {
+      noted = {};
+    }
+    const Status settled = co_await commits_.persistent_by_others(noted, every_ns / 2);
+    if (!settled.ok()) {
       co_return;
     }
     const Result<Ticket> moved = catalogue_->log().move_marks(transactions_per_turn);
-    if (!moved.ok() || !(co_await commits_.persistent_by_others(*moved, every_ns / 2)).ok()) {
+    if (!moved.ok()) {
+      co_return;
+    }
+    const Status kept = co_await commits_.persistent_by_others(*moved, every_ns / 2);
+    if (!kept.ok()) {
       co_return;
     }
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kv/efactory/engine.h"
+#include "kv/local_store.h"
 #include "kv/store_testing.h"
 
 namespace remora::kv::efactory {

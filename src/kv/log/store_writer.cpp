@@ -44,12 +44,10 @@ Status StoreWriter::add(const ReadObject& object) {
 
 Status StoreWriter::finish() {
   unpersisted_bytes_ = 0;
+  (void)log_->note_bounds({});
   REMORA_TRY(pool_.wait(log_->seal()));
-  if (!log_->note_bounds({})) {
-    return Status();
-  }
-  const Result<Ticket> marked = log_->move_marks(SIZE_MAX);
-  return marked.ok() ? pool_.wait(*marked) : marked.status();
+  const Result<Ticket> moved = log_->move_marks(SIZE_MAX);
+  return moved.ok() ? pool_.wait(*moved) : moved.status();
 }
 
 }  // namespace remora::kv

@@ -24,7 +24,7 @@ class StoreWriter {
 
   // no_space when the pool is too small. Blocks now and then until what came before is persistent.
   Status add(const ReadObject& object);
-  // Blocks until all is persistent.
+  // Blocks until all is persistent, and the marks of all segments too.
   Status finish();
 
   std::uint64_t objects() const { return objects_; }
