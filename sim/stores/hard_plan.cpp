@@ -22,6 +22,7 @@ void enlarge(StorePlan& plan, Random& random) {
   plan.server.client_timeout_ns = 2'000'000;
   plan.client.timeout_ns = 6'000'000;
   plan.server.put_timeout_ns = random.chance(1, 2) ? random.between(15'000, 60'000) : 10'000'000;
+  plan.server.segment_bytes = 32 << 10;  // as by the size of the pool; many values are larger
 }
 
 void date(StorePlan& plan, Random& random) {
