@@ -98,6 +98,25 @@ TEST(Promise, holds_an_explicit_flush_to_its_word_whatever_the_promise) {
   }
 }
 
+// What becomes persistent by itself does so key by key.
+TEST(Promise, asynchronous_keeps_the_order_of_a_key_and_none_between_keys) {
+  Story keys;
+  keys.visible(keys.start_put(1, 1, "first"));
+  keys.visible(keys.start_put(1, 2, "second"));
+  keys.cut();
+  keys.returns_nothing(keys.start_get(1, "first"));
+  keys.returns(keys.start_get(1, "second"), 2, "second");
+  EXPECT_THAT(broken(keys, promise_asynchronous), IsEmpty());
+  Story key;
+  key.put_visible(1, 1);
+  key.put_visible(1, 2);
+  key.cut();
+  key.get(1, 2);
+  key.get(1, 1);
+  EXPECT_THAT(broken(key, promise_asynchronous),
+              UnorderedElementsAre("buffered_durable", "monotonic_reads"));
+}
+
 TEST(Promise, is_put_into_words) {
   EXPECT_EQ(to_text(promise_persistent),
             "an acknowledged write is visible and persistent; a get returns the latest version, "

@@ -69,7 +69,7 @@ TEST(HardLives, keep_the_promise_and_reach_what_they_are_for) {
   if (hard_runs < 60) {
     return;
   }
-  EXPECT_GT(lives.with_large.large_puts, 100u);
+  EXPECT_GT(lives.with_large.large_puts, 50u);
   EXPECT_GT(lives.with_large.cleanings, 5u);
   EXPECT_GT(lives.with_large.cleaned_parts, 5u);
   EXPECT_GT(lives.with_large.given_up, 2u);

@@ -21,9 +21,8 @@ void enlarge(StorePlan& plan, Random& random) {
   plan.server.connect.timeout_ns = plan.client.connect.timeout_ns = 150'000;
   plan.server.client_timeout_ns = 2'000'000;
   plan.client.timeout_ns = 6'000'000;
-  if (plan.server.put_timeout_ns < 1'000'000) {
-    plan.server.put_timeout_ns = random.between(60'000, 200'000);
-  }
+  plan.server.put_timeout_ns = random.chance(1, 2) ? random.between(15'000, 60'000) : 10'000'000;
+  plan.server.segment_bytes = 32 << 10;  // as by the size of the pool; many values are larger
 }
 
 void date(StorePlan& plan, Random& random) {

@@ -149,7 +149,8 @@ Task<void> StoreLoad::put(ClientId who, const std::string& key, kv::StoreClient&
   witness_.told_write(asked, status, options.durability, store.failure().ok(),
                       world_.loop().now_ns());
   expect_sense("put", key, status, store);
-  large_puts_ += status.ok() && large && plan_.smallest_large_bytes != 0 ? 1u : 0u;
+  const bool has_segment = plan_.server.segment_bytes != 0 && size >= plan_.server.segment_bytes;
+  large_puts_ += status.ok() && has_segment ? 1u : 0u;
 }
 
 Task<void> StoreLoad::del(ClientId who, const std::string& key, kv::StoreClient& store) {

@@ -37,6 +37,7 @@ class StoreLoad {
   const std::string& complaint() const { return complaint_; }
   // What was reached.
   std::uint64_t scans() const { return scans_; }
+  // Acknowledged, and larger than a segment.
   std::uint64_t large_puts() const { return large_puts_; }
 
  private:

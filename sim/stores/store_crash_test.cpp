@@ -163,6 +163,14 @@ TEST(StoreCampaign, seeds_that_found_a_bug_find_none_now) {
   far.seed = 51382;
   far.settings = {.domain = Domain::mhp, .flush = FlushMeaning::pcie, .granularity = {}};
   EXPECT_TRUE(run_campaign(efactory, far).violations.empty());
+  // Cleanings of parts that found nothing to free, after which no put was worth one.
+  CampaignOptions full = options(1);
+  full.seed = 903521;
+  full.settings = {Domain::mhp, true, FlushMeaning::pcie, Granularity::page};
+  EXPECT_TRUE(run_campaign(efactory, full).violations.empty());
+  full.seed = 904652;
+  full.settings = {Domain::wsp, false, FlushMeaning::pcie, Granularity::page};
+  EXPECT_TRUE(run_campaign(efactory, full).violations.empty());
   for (const std::uint64_t seed : {990u, 1914u}) {
     CampaignOptions quiet = options(1);
     quiet.seed = seed;

@@ -8,10 +8,13 @@ namespace remora {
 
 // What an acknowledged put or del means.
 enum class Acknowledged : std::uint8_t {
-  taken,         // the store has the request: volatile, and not yet visible to all
-  visible,       // later gets see it; a cut may lose it
-  asynchronous,  // later gets see it; it becomes persistent by itself, in order, some time later
-  persistent,    // later gets see it, before and after any cut
+  taken,    // the store has the request: volatile, and not yet visible to all
+  visible,  // later gets see it; a cut may lose it
+  // Later gets see it; it becomes persistent by itself, some time later. Each key by itself: a cut
+  // takes the latest writes of a key, never one from the middle; of two keys it may take the write
+  // that came first, and keep the one after it.
+  asynchronous,
+  persistent,  // later gets see it, before and after any cut
 };
 
 // What a get may return.

@@ -455,5 +455,36 @@ TEST_F(RespServerTest, lets_the_next_in_when_a_client_goes) {
   EXPECT_EQ(next->reply(), "+PONG\r\n");
 }
 
+// Who waits at the door is let in when a place is free, and not after the turns that a loop which
+// others keep busy passes between two looks.
+TEST_F(RespServerTest, looks_at_the_door_as_soon_as_a_client_has_gone) {
+  class Busy final : public Poller {
+   public:
+    bool poll() override { return true; }
+  };
+  serve();
+  auto old = guest();
+  EXPECT_EQ(old->ask("PING"), "+PONG\r\n");
+  const auto next = guest();
+  const NoMoreFiles none;
+  EXPECT_EQ(next->came(), "");
+  ASSERT_EQ(server_->counters().clients, 1u);
+  Busy busy;
+  loop_.add_poller(busy);
+  old->break_off();
+  for (int i = 0; i < 1'000'000 && server_->counters().clients == 1; ++i) {
+    (void)loop_.turn();
+  }
+  ASSERT_EQ(server_->counters().clients, 0u);
+  std::uint32_t turns = 0;
+  while (turns < 4 * limits::turns_per_look && server_->counters().clients == 0) {
+    (void)loop_.turn();
+    ++turns;
+  }
+  EXPECT_LT(turns, limits::turns_per_look / 2);
+  EXPECT_EQ(server_->counters().clients, 1u);
+  loop_.remove_poller(busy);
+}
+
 }  // namespace
 }  // namespace remora::resp

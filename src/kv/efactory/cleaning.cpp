@@ -120,9 +120,9 @@ bool EfactoryServer::wants_cleaning() const {
       usage.total_bytes - std::min(usage.total_bytes, usage.segment_bytes + usage.reserve_bytes);
   const std::uint64_t step =
       std::max(catalogue_->log().segment_bytes(), std::min(used_after_clean_ / 8, left / 2));
-  // A cleaning of cheap segments has left much that a put which finds no room is worth.
+  // A cleaning of a part has left much that a put which finds no room is worth.
   const std::uint64_t left_over =
-      full_ && cheap_last_ ? catalogue_->live_bytes() : used_after_clean_;
+      full_ && part_last_ ? catalogue_->live_bytes() : used_after_clean_;
   const bool is_worthwhile = usage.appended_bytes > left_over + step ||
                              catalogue_->live_bytes() + step < live_after_clean_;
   return is_worthwhile && (must_clean() || looks_for_cheap());
@@ -189,7 +189,7 @@ Task<void> EfactoryServer::clean_something() {
   part_first_ = all ? status.code() == Code::no_space || in_parts : status.ok() && in_parts;
   // What is cheap and cannot be cleaned, as what is undecided, ends with a cleaning of all.
   all_next_ = !all && (all_next_ || (cheap && !status.ok()));
-  cheap_last_ = cheap;
+  part_last_ = !all;
   look_again_bytes_ = 0;
   // What a cleaning could not do is still worth doing, if it can be done.
   const bool is_done = all || cheap ? status.ok() : status.code() == Code::no_space || in_parts;

@@ -62,6 +62,22 @@ TEST_F(EfactoryTest, persists_a_put_that_asks_for_it) {
 }
 
 // The verifier takes a version out of the queue before it makes it persistent.
+TEST_F(EfactoryTest, scans_list_what_a_get_finds) {
+  const std::string key = "key";
+  const std::string value = "new value";
+  ASSERT_TRUE(put("there", "a value").ok());
+  Task<Status> late = client_->put(bytes_of(key), bytes_of(value));
+  while (damage(value) == 0) {
+    ASSERT_EQ(loop_.step(), RunState::running);
+  }
+  ASSERT_TRUE(loop_.block_on(std::move(late)).ok());
+  ASSERT_EQ(get(key), to_string(Code::not_found));
+  EXPECT_EQ(scan(), (std::set<std::string>{"there"}));
+  EXPECT_EQ(damage("new valud"), 1);  // now it has come
+  EXPECT_EQ(scan(), (std::set<std::string>{"key", "there"}));
+  EXPECT_EQ(get(key), value);
+}
+
 TEST_F(EfactoryTest, is_busy_until_everything_acknowledged_is_verified) {
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(put("key-" + std::to_string(i), std::string(500, 'v')).ok());

@@ -4,9 +4,10 @@
 // the background; a reader takes what the index calls durable by one-sided READs, and asks the
 // server otherwise.
 //
-// PROMISE: an acknowledged put is seen by every later get, and becomes persistent by itself, in
-// order; what a get returned survives every power cut. A put that asks for it is acknowledged when
-// it is persistent; a del always is.
+// PROMISE: an acknowledged put is seen by every later get, and becomes persistent by itself; what a
+// get returned survives every power cut. A cut takes the latest puts of a key, never one from the
+// middle; between keys there is no order. A put that asks for it is acknowledged when it is
+// persistent; a del always is.
 #pragma once
 
 #include "kv/store.h"

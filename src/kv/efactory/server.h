@@ -255,7 +255,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   bool forgets_grants_ = false;                             // a client has too many: a round is due
   bool part_first_ = options_.cleaning == Cleaning::parts;  // the last found too little room
   bool all_next_ = false;               // a part would cost more, or cannot be cleaned
-  bool cheap_last_ = false;             // the last cleaning was of cheap segments
+  bool part_last_ = false;              // the last cleaning was of a part
   std::uint64_t look_again_bytes_ = 0;  // of segments, for cheap ones
   std::uint64_t cleaned_ = 0;           // cleanings that came to their end
   std::uint64_t cleaned_parts_ = 0;

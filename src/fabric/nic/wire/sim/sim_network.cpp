@@ -70,7 +70,8 @@ void SimNetwork::drop(PacketPtr packet, std::uint64_t& counter) {
 
 void SimNetwork::carry(PacketPtr packet, NodeId to) {
   ++counters_.sent;
-  if (hit(faults_.loss_ppm)) {
+  if (hit(faults_.loss_ppm) ||
+      (packet->kind == PacketKind::control && hit(faults_.control_loss_ppm))) {
     drop(std::move(packet), counters_.lost);
     return;
   }

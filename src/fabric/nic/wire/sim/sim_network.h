@@ -37,6 +37,7 @@ struct SimFaults {
   std::uint32_t spike_ppm = 0;    // it and those behind it are late, by up to spike_ns
   std::uint64_t reorder_ns = 20'000;
   std::uint64_t spike_ns = 1'000'000;
+  std::uint32_t control_loss_ppm = 0;  // of acknowledgements alone
 };
 
 struct SimNetworkOptions {
