@@ -41,7 +41,7 @@ EmbeddedStore::~EmbeddedStore() {
     while ((host_->store().busy() || host_->links() != 0) && runtime_.now_ns() < give_up_ns) {
       (void)runtime_.run_for(settling_look_ns);
     }
-    (void)host_->store().finish();  // without its marks it is as after a kill
+    (void)host_->finish();  // without its marks it is as after a kill
     host_.reset();
   }
   std::error_code ignored;

@@ -397,7 +397,7 @@ Status Daemon::settle(const StopSignals& signals) {
   if (const Status failure = host_->failure(); !failure.ok()) {
     return end_failed(failure);
   }
-  return host_->store().finish();
+  return host_->finish();
 }
 
 }  // namespace remora::server

@@ -61,6 +61,11 @@ void StoreHost::undo_pool() {
   }
 }
 
+Status StoreHost::finish() {
+  REMORA_TRY(store().finish());
+  return pool().close();
+}
+
 Status StoreHost::open_pool() {
   if (options_.pool_path.empty()) {
     Result<std::unique_ptr<Region>> memory = make_dram(options_.pool_bytes);

@@ -70,6 +70,10 @@ class StoreHost final : private fabric::nic::LinkOwner {
   StoreHost& operator=(const StoreHost&) = delete;
   ~StoreHost() override;
 
+  // The orderly end, once the store is quiet: marks say where everything ends, and the pool's log
+  // has nothing to replay. Nothing can be changed afterwards.
+  Status finish();
+
   // Lets nobody in any more and cuts off who is there. What they were granted is settled by the
   // loop: the store is quiet some time later, and all that it acknowledged is then as persistent as
   // engine and medium make it by themselves.

@@ -41,6 +41,9 @@ Status PlainServer::listen(rpc::ServerOptions rpc_options) {
 Task<void> PlainServer::move_marks() {
   for (;;) {
     co_await host_.runtime().sleep_for(options_.mark_every_ns);
+    if (!log().tend().ok()) {
+      co_return;
+    }
     if (!log().note_bounds({})) {
       continue;
     }

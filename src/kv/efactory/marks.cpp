@@ -10,6 +10,8 @@ namespace {
 
 // Several at most, each with two dozen marks: more come next time.
 constexpr std::size_t transactions_per_turn = 8;
+// Records become persistent, their words, and then the mark that says so.
+constexpr int steps_of_tending = 3;
 // What is verified before requests have their turn.
 constexpr std::uint64_t recovered_bytes_per_turn = 32 << 10;
 constexpr std::size_t recovered_objects_per_turn = 64;
@@ -32,6 +34,10 @@ Task<void> EfactoryServer::move_marks() {
   const std::uint64_t every_ns = std::max<std::uint64_t>(options_.mark_every_ns, 1);
   for (;;) {
     co_await background_.runtime().sleep_for(every_ns);
+    const Status tended = co_await tend_pool();
+    if (!tended.ok()) {
+      co_return;
+    }
     if (!note_bounds()) {
       continue;
     }
@@ -52,6 +58,23 @@ Task<void> EfactoryServer::move_marks() {
       co_return;
     }
   }
+}
+
+// On page media each step of it waits for a commit.
+Task<Status> EfactoryServer::tend_pool() {
+  for (int step = 0; step < steps_of_tending; ++step) {
+    const Result<bool> goes_on = catalogue_->log().tend();
+    if (!goes_on.ok() || !*goes_on) {
+      co_return goes_on.status();
+    }
+    const Ticket before = background_.drain();
+    const Status settled =
+        co_await commits_.persistent_by_others(before, options_.mark_every_ns / 8);
+    if (!settled.ok()) {
+      co_return settled;
+    }
+  }
+  co_return Status();
 }
 
 Status EfactoryServer::finish() {

@@ -138,6 +138,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // Damage (marks.cpp).
   bool note_bounds();
   Task<void> move_marks();
+  Task<Status> tend_pool();
   Task<void> verify_recovered();
   std::uint64_t verified_keys() const;
   Task<void> forget_expired();

@@ -60,7 +60,7 @@ Result<std::unique_ptr<Table>> Table::open(const Host& host, Pool& pool) {
 // An empty table that nothing leads to.
 Result<Offset> Table::make(std::uint64_t seed, std::uint64_t buckets, Offset previous) {
   const std::uint64_t size = table_bytes(buckets);
-  const Result<Offset> offset = pool_.reserve(size);
+  const Result<Offset> offset = pool_.reserve(size, Account::store);
   if (!offset.ok()) {
     return offset.status();
   }

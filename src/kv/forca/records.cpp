@@ -62,7 +62,7 @@ Status Records::add_chunk() {
   const std::uint64_t wanted =
       std::clamp(round_down(pool_.region().size() / chunks_in_pool, std::uint64_t{page_bytes}),
                  smallest_chunk_bytes, largest_chunk_bytes);
-  const Result<Offset> offset = pool_.reserve(wanted);
+  const Result<Offset> offset = pool_.reserve(wanted, Account::store);
   if (!offset.ok()) {
     return offset.status();
   }

@@ -145,7 +145,7 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
       free_slots_.empty()) {
     return Status(Code::no_space, "the store is full; delete keys, or use a larger pool");
   }
-  Result<Offset> offset = pool_.reserve(wanted);
+  Result<Offset> offset = pool_.reserve(wanted, Account::store);
   if (!offset.ok()) {
     return offset.status();
   }

@@ -187,6 +187,8 @@ class Log {
   // Moves marks to what was noted; everything that was flushed before that is persistent. Several
   // small transactions, at most so many; persistent when the ticket is.
   Result<Ticket> move_marks(std::size_t most_transactions);
+  // The same for the pool's own log (Pool::tend).
+  Result<bool> tend() { return pool_.tend(); }
   // Everything in this segment, which recovery found, is persistent and decided, but for what
   // note_bounds is told.
   void settled(SegmentNumber segment);

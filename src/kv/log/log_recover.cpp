@@ -85,7 +85,7 @@ Result<std::unique_ptr<Log>> Log::create(const Host& host, Pool& pool, const Log
     return head.status();
   }
   const std::uint64_t size = store_format::superblock_bytes(head->slot_count);
-  Result<Offset> superblock = pool.reserve(size);
+  Result<Offset> superblock = pool.reserve(size, Account::store);
   if (!superblock.ok()) {
     return superblock.status();
   }
