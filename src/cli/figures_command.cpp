@@ -54,8 +54,8 @@ void perform(Job& job, const figures::Profile& profile, const FiguresArguments& 
       return;
     }
     for (std::size_t slot = 0; slot < job.run.slots.size(); ++slot) {
-      if ((*values)[slot]) {
-        job.values[slot].push_back(*(*values)[slot]);
+      if (values->values[slot]) {
+        job.values[slot].push_back(*values->values[slot]);
       }
     }
   }
