@@ -112,27 +112,35 @@ Task<void> ClientRun::load_some(Worker& worker) {
 Task<void> ClientRun::warm_up() {
   const std::uint64_t measured =
       workload::share_of(plan_.operations, options_.client, plan_.clients);
-  co_await work_side_by_side(stream_.planned() - measured, false);
+  Going going;
+  co_await work_side_by_side(stream_.planned() - measured, going);
 }
 
 Task<void> ClientRun::measure() {
-  co_await work_side_by_side(stream_.planned(), true);
+  Going going{.metered = true};
+  co_await work_side_by_side(stream_.planned(), going);
 }
 
-Task<void> ClientRun::work_side_by_side(std::uint64_t until, bool metered) {
+Task<void> ClientRun::keep_on(Going& going) {
+  co_await work_side_by_side(UINT64_MAX, going);
+}
+
+Task<void> ClientRun::work_side_by_side(std::uint64_t until, Going& going) {
   std::vector<Task<void>> flows;
   for (std::size_t i = 0; i < options_.depth; ++i) {
-    flows.push_back(work(worker(i), until, metered));
+    flows.push_back(work(worker(i), until, going));
   }
   co_await when_all(std::span(flows));
 }
 
 // Each operation begins where the one before it ended, since the clock costs a tenth of the fastest
 // ones; or behind its value, where one had to be made.
-Task<void> ClientRun::work(Worker& worker, std::uint64_t until, bool metered) {
+Task<void> ClientRun::work(Worker& worker, std::uint64_t until, Going& going) {
   Operation operation;
-  std::uint64_t begin_ns = host_.now_ns();
-  while (stream_.drawn() < until && store_.failure().ok()) {
+  std::uint64_t& begin_ns = worker.begin_ns;
+  begin_ns = host_.now_ns();
+  worker.is_at_work = true;
+  while (stream_.drawn() < until && !going.stops && store_.failure().ok()) {
     if (!stream_.next(operation)) {
       co_await host_.runtime().sleep_for(insert_window_ns);
       begin_ns = host_.now_ns();
@@ -153,18 +161,28 @@ Task<void> ClientRun::work(Worker& worker, std::uint64_t until, bool metered) {
     }
     co_await host_.settled();
     const std::uint64_t end_ns = host_.now_ns();
-    ended(operation, outcome, end_ns - std::exchange(begin_ns, end_ns), metered);
+    ended(operation, outcome, end_ns - std::exchange(begin_ns, end_ns), going);
   }
+  worker.is_at_work = false;
+}
+
+std::uint64_t ClientRun::under_way_ns() const {
+  std::uint64_t sum_ns = 0;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    sum_ns += worker && worker->is_at_work ? host_.now_ns() - worker->begin_ns : 0;
+  }
+  return sum_ns;
 }
 
 void ClientRun::ended(const Operation& operation, const Outcome& outcome, std::uint64_t latency_ns,
-                      bool metered) {
+                      Going& going) {
   ++performed_;
+  ++going.ended;
   failed(outcome.status);
   if (operation.kind == Kind::insert) {
     outcome.status.ok() ? stream_.inserted(operation) : stream_.failed(operation);
   }
-  if (!metered) {
+  if (!going.metered) {
     return;
   }
   if (!outcome.status.ok()) {

@@ -34,6 +34,13 @@ struct ClientRunOptions {
   bool check_values = false;  // that a get returns a whole value of its key, or the get failed
 };
 
+// What whoever looks at all clients of a run tells them while they work, and they tell.
+struct Going {
+  bool metered = false;     // those that end now count
+  bool stops = false;       // no other is to begin
+  std::uint64_t ended = 0;  // operations of all clients, metered or not
+};
+
 class ClientRun {
  public:
   ClientRun(const Host& host, kv::StoreClient& store, const workload::Plan& plan,
@@ -41,16 +48,21 @@ class ClientRun {
   ClientRun(const ClientRun&) = delete;
   ClientRun& operator=(const ClientRun&) = delete;
 
-  // The phases, each once and in this order. A load that fails says why, and ends.
+  // The phases, each once and in this order; the last two as they were planned, or in their place
+  // one operation after the other until `going` says otherwise. A load that fails says why, and
+  // ends.
   Task<Status> load();
   Task<void> warm_up();
   // What is metered. Ends early when the store has failed for good.
   Task<void> measure();
+  Task<void> keep_on(Going& going);
 
   // Operations of all phases that have ended.
   std::uint64_t performed() const { return performed_; }
   // Operations of all phases that are to be performed.
   std::uint64_t planned() const;
+  // How long those have taken that are under way, all together.
+  std::uint64_t under_way_ns() const;
   // Why the first operation failed, or success.
   const Status& first_failure() const { return first_failure_; }
 
@@ -59,6 +71,8 @@ class ClientRun {
   // What one flow uses.
   struct Worker {
     workload::KeyBuffer key_buffer;
+    std::uint64_t begin_ns = 0;  // of the operation that is under way
+    bool is_at_work = false;
     std::vector<std::byte> out;  // a value to be stored
     std::size_t made_bytes = 0;  // of `out` that a value was made in
     bool has_filled = false;     // for the operation that comes now
@@ -72,8 +86,8 @@ class ClientRun {
   };
 
   Task<void> load_some(Worker& worker);
-  Task<void> work(Worker& worker, std::uint64_t until, bool metered);
-  Task<void> work_side_by_side(std::uint64_t until, bool metered);
+  Task<void> work(Worker& worker, std::uint64_t until, Going& going);
+  Task<void> work_side_by_side(std::uint64_t until, Going& going);
   Task<Outcome> perform(const workload::Operation& operation, ConstBytes key, ConstBytes value,
                         Worker& worker);
   Outcome read_outcome(ConstBytes key, const Worker& worker, const Result<std::size_t>& size) const;
@@ -81,7 +95,7 @@ class ClientRun {
   ConstBytes key_of(const workload::Operation& operation, Worker& worker) const;
   ConstBytes value_of(const workload::Operation& operation, ConstBytes key, Worker& worker) const;
   void ended(const workload::Operation& operation, const Outcome& outcome, std::uint64_t latency_ns,
-             bool metered);
+             Going& going);
   void failed(const Status& status);
   Worker& worker(std::size_t index);
 

@@ -1,5 +1,7 @@
 #include "sim/bench/modelled.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -27,6 +29,29 @@ constexpr CoreId request_core = 0;
 constexpr CoreId background_core = 1;
 constexpr CoreId first_client_core = 2;
 
+// Versions that wait to be made persistent, where the server does so by itself.
+std::uint64_t backlog_of(const kv::StoreServer& server) {
+  for (const kv::StoreServer::Counter& counter : server.counters()) {
+    if (counter.name == "awaited_versions") {
+      return counter.value;
+    }
+  }
+  return 0;
+}
+
+// Of what was put in the run and waited for by nobody.
+double persistent_share_of(const kv::Engine& engine, kv::Durability durability,
+                           std::uint64_t backlog, std::uint64_t puts) {
+  const Acknowledged acknowledged = engine.promise().acknowledged;
+  if (durability == kv::Durability::persistent || acknowledged == Acknowledged::persistent ||
+      puts == 0) {
+    return 1;
+  }
+  return acknowledged == Acknowledged::asynchronous
+             ? 1 - static_cast<double>(std::min(backlog, puts)) / static_cast<double>(puts)
+             : 0;
+}
+
 struct Client {
   std::unique_ptr<Machine> machine;
   std::unique_ptr<kv::StoreClient> store;
@@ -38,12 +63,17 @@ class ModelledRun {
   ModelledRun(const ModelledOptions& options, const kv::Engine& engine, const Profile& profile)
       : options_(options),
         plan_(options.plan),
+        sizes_(longest(options)),
         engine_(engine),
         costs_(costs_of(profile)),
         loop_({.seed = plan_.seed}),
         network_(loop_, profile.nic, profile.memory, Random(mix(plan_.seed))),
         inserts_(plan_.records, plan_.clients) {
-    loop_.add_cores(first_client_core + plan_.clients);
+    const ServerCores& cores = options.cores;
+    loop_.add_group({cores.request, cores.spread});
+    (void)(cores.background == 0 ? loop_.add_alias(request_core)
+                                 : loop_.add_pool(cores.background));
+    loop_.add_cores(plan_.clients);
   }
 
   Result<ModelledReport> run() {
@@ -52,14 +82,27 @@ class ModelledRun {
       REMORA_TRY(start_client(client));
     }
     REMORA_TRY(load());
-    all_clients([](ClientRun& run) { return run.warm_up(); });
-    return measure();
+    begin();
+    warm_up();
+    ModelledReport report = measure();
+    end(report);
+    if (report.all.count == plan_.operations) {
+      REMORA_TRY(check_littles_law(closed_));
+    }
+    return report;
   }
 
  private:
+  // The plan with all operations that there may be, for which there is to be room.
+  static workload::Plan longest(const ModelledOptions& options) {
+    workload::Plan plan = options.plan;
+    plan.warm_up = std::max(plan.warm_up, options.steady.limit);
+    return plan;
+  }
+
   Status start_server() {
     const std::uint64_t pool_bytes =
-        options_.pool_bytes != 0 ? options_.pool_bytes : pool_bytes_for(plan_);
+        options_.pool_bytes != 0 ? options_.pool_bytes : pool_bytes_for(sizes_);
     Result<std::unique_ptr<PlainRegion>> region = PlainRegion::create(pool_bytes);
     if (!region.ok()) {
       return region.status();
@@ -111,7 +154,11 @@ class ModelledRun {
   }
 
   Status load() {
-    all_clients([](ClientRun& run) { return run.load(); });
+    std::vector<Task<Status>> flows;
+    for (Client& client : clients_) {
+      flows.push_back(client.run->load());
+    }
+    run_until([&] { return std::ranges::all_of(flows, &Task<Status>::finished); });
     for (const Client& client : clients_) {
       REMORA_TRY(client.run->first_failure());
     }
@@ -121,25 +168,63 @@ class ModelledRun {
     return {};
   }
 
+  void begin() {
+    for (Client& client : clients_) {
+      flows_.push_back(client.run->keep_on(going_));
+    }
+  }
+
+  // Until the run is steady, or has become too long for that.
+  void warm_up() {
+    perform(plan_.warm_up);
+    Steady steady;
+    const std::uint64_t window = window_of(options_.steady, in_flight());
+    while (!is_steady_ && !has_ended() && going_.ended + window <= options_.steady.limit) {
+      const std::uint64_t begin_ns = loop_.now_ns();
+      perform(window);
+      is_steady_ = steady.ended(window, loop_.now_ns() - begin_ns, backlog_of(*server_));
+    }
+    warmed_up_ = going_.ended;
+  }
+
   ModelledReport measure() {
     server_cpu_ = {};
     client_cpu_ = {};
     const std::uint64_t begin_ns = loop_.now_ns();
     const std::uint64_t request_ns = loop_.busy_ns(request_core);
     const std::uint64_t background_ns = loop_.busy_ns(background_core);
-    all_clients([](ClientRun& run) { return run.measure(); });
+    closed_ = {.in_flight = in_flight(), .before_ns = under_way_ns()};
+    going_.metered = true;
+    perform(plan_.operations);
+    going_.metered = false;
     const std::uint64_t span_ns = loop_.now_ns() - begin_ns;
-    const auto load_of = [&](CoreId core, std::uint64_t before_ns) {
+    closed_.span_ns = span_ns;
+    closed_.after_ns = under_way_ns();
+    const auto load_of = [&](CoreId core, std::uint64_t before_ns, std::uint32_t cores) {
       return span_ns == 0 ? 0
                           : static_cast<double>(loop_.busy_ns(core) - before_ns) /
-                                static_cast<double>(span_ns);
+                                static_cast<double>(span_ns) / std::max(cores, 1u);
     };
     ModelledReport report;
     static_cast<Report&>(report) = report_of(meter_, span_ns);
+    closed_.ended_ns = report.all.mean_ns * static_cast<double>(report.all.count);
     report.server_cpu = server_cpu_;
     report.client_cpu = client_cpu_;
-    report.server_core_load = load_of(request_core, request_ns);
-    report.background_core_load = load_of(background_core, background_ns);
+    report.server_core_load = load_of(request_core, request_ns, options_.cores.request);
+    report.background_core_load =
+        load_of(background_core, background_ns, options_.cores.background);
+    report.steady = is_steady_;
+    report.warmed_up = warmed_up_;
+    report.backlog = backlog_of(*server_);
+    report.persistent_share =
+        persistent_share_of(engine_, options_.durability, report.backlog, puts_so_far());
+    return report;
+  }
+
+  // Lets what is under way end, which is not measured, and adds what there is to say of all of it.
+  void end(ModelledReport& report) {
+    going_.stops = true;
+    run_until([&] { return has_ended(); });
     for (const kv::StoreServer::Counter& counter : server_->counters()) {
       report.counters.emplace_back(counter.name, counter.value);
     }
@@ -150,24 +235,41 @@ class ModelledRun {
     }
     report.events = loop_.events();
     report.trace_hash = loop_.trace_hash();
-    return report;
   }
 
-  // Lets every client begin a phase, and runs until all have ended it.
-  template <typename Phase>
-  void all_clients(Phase phase) {
-    using Flow = decltype(phase(*clients_.front().run));
-    std::vector<Flow> flows;
-    for (Client& client : clients_) {
-      flows.push_back(phase(*client.run));
+  std::uint64_t under_way_ns() const {
+    std::uint64_t sum_ns = 0;
+    for (const Client& client : clients_) {
+      sum_ns += client.run->under_way_ns();
     }
-    const auto running = [](const Flow& flow) { return !flow.finished(); };
+    return sum_ns;
+  }
+
+  bool has_ended() const { return std::ranges::all_of(flows_, &Task<void>::finished); }
+  std::uint64_t in_flight() const { return std::uint64_t{plan_.clients} * options_.depth; }
+
+  // What was put, by the share that puts have of the workload; what was metered is close to it.
+  std::uint64_t puts_so_far() const {
+    const workload::Summary all = meter_.summary();
+    std::uint64_t puts = 0;
+    for (const workload::Kind kind : workload::all_kinds) {
+      puts += workload::writes_value(kind) ? meter_.summary(kind).count : 0;
+    }
+    return all.count == 0 ? 0 : puts * going_.ended / all.count;
+  }
+
+  // So many more operations, of all clients together; fewer when the store has failed for good.
+  void perform(std::uint64_t operations) {
+    const std::uint64_t until = going_.ended + operations;
+    run_until([&] { return going_.ended >= until || has_ended(); });
+  }
+
+  // Asked after each event, so that time does not go on.
+  template <typename Done>
+  void run_until(Done done) {
     RunState state = RunState::running;
-    while (state == RunState::running && std::ranges::any_of(flows, running)) {
-      // Whether the last has ended is asked after each event, so that time does not go on.
-      const Flow& waited = *std::ranges::find_if(flows, running);
-      for (int i = 0; i < events_per_look && state == RunState::running && !waited.finished();
-           ++i) {
+    while (state == RunState::running && !done()) {
+      for (int i = 0; i < events_per_look && state == RunState::running && !done(); ++i) {
         state = loop_.step();
       }
       show_progress();
@@ -175,6 +277,7 @@ class ModelledRun {
     REMORA_CHECK(state == RunState::running, "an operation of the store under test never ends");
   }
 
+  // How long it takes to become steady nobody knows before.
   void show_progress() const {
     if (!options_.progress) {
       return;
@@ -183,7 +286,11 @@ class ModelledRun {
     for (const Client& client : clients_) {
       performed += client.run->performed();
     }
-    options_.progress(performed, plan_.records + plan_.warm_up + plan_.operations);
+    const std::uint64_t most = plan_.records + plan_.warm_up;
+    const std::uint64_t measured = meter_.count() + (going_.stops ? 1 : 0);
+    options_.progress(measured == 0 ? std::min(performed, most)
+                                    : most + std::min(meter_.count(), plan_.operations),
+                      most + plan_.operations);
   }
 
   std::uint64_t seed_for(std::uint64_t machine) const { return mix(plan_.seed + mix(machine)); }
@@ -191,6 +298,7 @@ class ModelledRun {
   // Members are destroyed from the last to the first.
   const ModelledOptions& options_;
   const workload::Plan& plan_;
+  const workload::Plan sizes_;
   const kv::Engine& engine_;
   const HostCosts costs_;
   HostTally server_cpu_;
@@ -204,9 +312,32 @@ class ModelledRun {
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<kv::StoreServer> server_;
   std::vector<Client> clients_;
+  Going going_;
+  std::vector<Task<void>> flows_;
+  bool is_steady_ = false;
+  std::uint64_t warmed_up_ = 0;
+  ClosedLoop closed_;
 };
 
 }  // namespace
+
+std::string to_text(const ServerCores& cores) {
+  const auto plural = [](std::uint32_t count) { return count == 1 ? "" : "s"; };
+  return fmt::format("{} request core{} ({}), {} background core{}", cores.request,
+                     plural(cores.request), to_string(cores.spread), cores.background,
+                     plural(cores.background));
+}
+
+Status check_littles_law(const ClosedLoop& loop) {
+  return keeps_littles_law(loop)
+             ? Status()
+             : Status(
+                   Code::damaged,
+                   fmt::format("the model contradicts itself: {} operations in flight for {} ns, "
+                               "but those took {:.0f} ns, {} of it before and {} more at the end",
+                               loop.in_flight, loop.span_ns, loop.ended_ns, loop.before_ns,
+                               loop.after_ns));
+}
 
 Report report_of(const workload::Meter& meter, std::uint64_t span_ns) {
   Report report;
@@ -223,6 +354,9 @@ Result<ModelledReport> run_modelled(const ModelledOptions& options) {
   REMORA_TRY(workload::validate(options.plan));
   if (options.depth == 0) {
     return Status(Code::invalid_argument, "a client has at least one operation in flight");
+  }
+  if (options.cores.request == 0) {
+    return Status(Code::invalid_argument, "a server has at least one request core");
   }
   const Result<const kv::Engine*> engine = kv::find_engine(options.engine);
   if (!engine.ok()) {

@@ -18,6 +18,7 @@ ModelledOptions options_of(std::string_view engine, std::string_view workload) {
   options.plan.operations = 400;
   options.plan.warm_up = 40;
   options.plan.clients = 3;
+  options.steady.limit = 0;  // whether it stands still matters to few of the tests
   // A get of ca may find a value that has not come yet: that is the point of it.
   options.check_values = engine != "ca";
   return options;
@@ -122,6 +123,116 @@ TEST(Modelled, puts_do_not_all_wait_until_a_cleaning_ends) {
   }
 }
 
+// --- Cores ---
+
+// Gets that the server answers, with the clients that keep its cores busy.
+ModelledOptions busy_options(std::string_view engine, std::string_view workload) {
+  ModelledOptions options = options_of(engine, workload);
+  options.plan.clients = 32;
+  options.plan.operations = 1600;
+  options.steady = {.window = 512, .limit = 20'000};
+  return options;
+}
+
+TEST(Modelled, twice_the_request_cores_double_what_they_bound) {
+  ModelledOptions options = busy_options("rpc", "c");
+  for (const Spread spread : {Spread::by_client, Spread::any}) {
+    options.cores = {.request = 2, .background = 1, .spread = spread};
+    const ModelledReport two = run(options);
+    EXPECT_TRUE(two.steady);
+    EXPECT_GT(two.server_core_load, 0.95) << to_text(options.cores);
+    options.cores.request = 4;
+    const ModelledReport four = run(options);
+    EXPECT_NEAR(four.ops_per_s / two.ops_per_s, 2, 0.1) << to_text(options.cores);
+  }
+}
+
+TEST(Modelled, request_cores_do_nothing_for_gets_that_read_by_themselves) {
+  ModelledOptions options = busy_options("imm", "c");
+  const double one = run(options).ops_per_s;
+  options.cores.request = 8;
+  EXPECT_NEAR(run(options).ops_per_s / one, 1, 0.01);
+}
+
+// A dispatcher has to touch every request, and is the limit in the end.
+TEST(Modelled, a_dispatcher_bounds_what_its_workers_can_do) {
+  ModelledOptions options = busy_options("rpc", "c");
+  options.plan.clients = 64;
+  options.plan.operations = 3200;
+  options.cores = {.request = 16, .background = 1, .spread = Spread::any};
+  const double together = run(options).ops_per_s;
+  options.cores.spread = Spread::dispatched;
+  EXPECT_LT(run(options).ops_per_s, 0.9 * together);
+}
+
+// What waits for a core is taken with one poll. Where nothing waits there is nothing to gain.
+TEST(Modelled, batches_save_polls_where_requests_wait) {
+  ModelledOptions options = busy_options("ca", "update-only");
+  const double by_one = run(options).ops_per_s;
+  options.server.batch = 32;
+  const double by_many = run(options).ops_per_s;
+  EXPECT_GT(by_many, 1.03 * by_one);
+  options.cores.request = 32;
+  const double unhurried = run(options).ops_per_s;
+  options.server.batch = 1;
+  EXPECT_NEAR(run(options).ops_per_s / unhurried, 1, 0.01);
+}
+
+// A version is incomplete until its value comes, however many requests wait for the core.
+TEST(Modelled, a_request_takes_effect_when_a_core_takes_it) {
+  ModelledOptions options = busy_options("forca", "a");
+  options.plan.values = workload::ValueSizes(4096);
+  options.check_values = true;
+  const ModelledReport report = run(options);
+  EXPECT_EQ(report.all.failures, 0u) << report.first_failure.message();
+  // A get costs a checksum, and so does the put of each value at its client: an incomplete version
+  // would cost a second one.
+  const double checksum_ns = 4 * 1100;
+  const double gets = static_cast<double>(report.of(Kind::read).count);
+  EXPECT_LT(static_cast<double>(report.server_cpu.crc_ns), 1.1 * gets * checksum_ns);
+}
+
+TEST(Modelled, background_work_competes_where_it_has_no_core_of_its_own) {
+  ModelledOptions options = busy_options("efactory", "update-only");
+  options.server.awaited_versions = 512;
+  const double with_its_own = run(options).ops_per_s;
+  options.cores.background = 0;
+  EXPECT_LT(run(options).ops_per_s, 0.95 * with_its_own);
+}
+
+// --- Steady state ---
+
+TEST(Modelled, what_piles_up_work_is_a_burst_until_its_bound_is_reached) {
+  ModelledOptions options = busy_options("efactory", "update-only");
+  options.plan.values = workload::ValueSizes(4096);
+  options.cores.request = 8;
+  options.steady.limit = 3'000;
+  const ModelledReport burst = run(options);
+  EXPECT_FALSE(burst.steady);
+  EXPECT_LT(burst.persistent_share, 0.6);
+  options.steady.limit = 50'000;
+  options.server.awaited_versions = 1024;
+  const ModelledReport steady = run(options);
+  EXPECT_TRUE(steady.steady);
+  EXPECT_LT(steady.ops_per_s, 0.6 * burst.ops_per_s);
+  EXPECT_GT(steady.persistent_share, burst.persistent_share);
+  options.server.awaited_versions = 2048;
+  EXPECT_NEAR(run(options).ops_per_s / steady.ops_per_s, 1, 0.1) << "whatever the bound";
+}
+
+TEST(Modelled, tells_what_share_of_the_puts_is_persistent) {
+  EXPECT_EQ(run(options_of("imm", "update-only")).persistent_share, 1);
+  EXPECT_EQ(run(options_of("erda", "update-only")).persistent_share, 0);
+  EXPECT_GT(run(options_of("efactory", "b")).persistent_share, 0.5);
+}
+
+TEST(Modelled, a_rate_and_a_latency_that_contradict_each_other_fail_the_run) {
+  ClosedLoop loop{.in_flight = 8, .span_ns = 1000, .ended_ns = 8000};
+  EXPECT_TRUE(check_littles_law(loop).ok());
+  loop.in_flight = 9;
+  EXPECT_EQ(check_littles_law(loop).code(), Code::damaged);
+}
+
 TEST(Modelled, tells_how_far_it_is) {
   ModelledOptions options = options_of("efactory", "c");
   std::uint64_t last = 0;
@@ -140,6 +251,9 @@ TEST(Modelled, refuses_what_makes_no_sense) {
   EXPECT_EQ(run_modelled(options).code(), Code::invalid_argument);
   options = options_of("efactory", "a");
   options.depth = 0;
+  EXPECT_EQ(run_modelled(options).code(), Code::invalid_argument);
+  options = options_of("efactory", "a");
+  options.cores.request = 0;
   EXPECT_EQ(run_modelled(options).code(), Code::invalid_argument);
   options = options_of("efactory", "a");
   options.plan.clients = 0;

@@ -99,6 +99,11 @@ class RemoteWriteRun {
     REMORA_TRY(loop_.block_on(client.write_all(options_.operations, &meter)));
     ModelledReport report;
     static_cast<Report&>(report) = report_of(meter, loop_.now_ns() - begin_ns);
+    REMORA_TRY(check_littles_law(
+        {.in_flight = 1,
+         .span_ns = report.span_ns,
+         .ended_ns = report.all.mean_ns * static_cast<double>(report.all.count)}));
+    report.steady = true;  // one client, which waits for each
     report.server_cpu = server_cpu_;
     report.client_cpu = client_cpu_;
     report.events = loop_.events();

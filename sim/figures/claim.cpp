@@ -15,12 +15,12 @@ using nlohmann::json;
 ClaimKind claim_kind_of(Fields& fields) {
   const std::string text = fields.text("kind");
   for (const ClaimKind kind :
-       {ClaimKind::point, ClaimKind::range, ClaimKind::upto, ClaimKind::shape}) {
+       {ClaimKind::point, ClaimKind::range, ClaimKind::upto, ClaimKind::match, ClaimKind::shape}) {
     if (text == to_string(kind)) {
       return kind;
     }
   }
-  fields.complain(fmt::format("has the kind '{}'; say point, range, upto or shape", text));
+  fields.complain(fmt::format("has the kind '{}'; say point, range, upto, match or shape", text));
 }
 
 std::optional<Better> better_of(Fields& fields) {
@@ -52,14 +52,19 @@ void check(const Claim& claim, const Fields& fields) {
     }
     return;
   }
-  if (!claim.better || !claim.worst || !claim.best) {
-    fields.complain("needs better, worst and best");
+  const bool is_match = claim.kind == ClaimKind::match;
+  if (is_match && claim.better) {
+    fields.complain("is a match, which has no better");
+  }
+  if ((!is_match && !claim.better) || !claim.worst || !claim.best) {
+    fields.complain(is_match ? "needs worst and best" : "needs better, worst and best");
   }
   if (claim.kind == ClaimKind::upto && !ordered(claim)) {
     fields.complain("has a worst that is better than its best");
   }
-  if (claim.kind == ClaimKind::point && *claim.worst != *claim.best) {
-    fields.complain("is a point, whose worst and best are the same");
+  if ((claim.kind == ClaimKind::point || is_match) && *claim.worst != *claim.best) {
+    fields.complain(
+        fmt::format("is a {}, whose worst and best are the same", to_string(claim.kind)));
   }
 }
 
@@ -113,6 +118,8 @@ std::string_view to_string(ClaimKind kind) {
       return "range";
     case ClaimKind::upto:
       return "upto";
+    case ClaimKind::match:
+      return "match";
     case ClaimKind::shape:
       return "shape";
   }
@@ -130,6 +137,7 @@ std::string number_text(double value) {
 std::string said(const Claim& claim) {
   switch (claim.kind) {
     case ClaimKind::point:
+    case ClaimKind::match:
       return number_text(*claim.best);
     case ClaimKind::range:
       return fmt::format("{} to {}", number_text(*claim.worst), number_text(*claim.best));

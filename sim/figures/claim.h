@@ -5,6 +5,7 @@
 //   range   over the sweep, from worst to best in the sense of `better`; a file may have its ends
 //           the other way round, as a text that says "from 33 % to 59 %", and the sense tells
 //   upto    never worse than worst anywhere, best at the best point
+//   match   one number, judged from both sides: worst and best are the same, and it has no `better`
 //   shape   a statement about the curve, told in the note; it has neither numbers nor `better`
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace remora::figures {
 
-enum class ClaimKind { point, range, upto, shape };
+enum class ClaimKind { point, range, upto, match, shape };
 enum class Better { higher, lower };
 
 struct Claim {
@@ -29,15 +30,16 @@ struct Claim {
   std::string subject;
   std::optional<std::string> versus;
   ClaimKind kind = ClaimKind::point;
-  std::optional<Better> better;  // none for shapes, as are the next two
+  std::optional<Better> better;  // none for shapes, as are the next two, and for matches
   std::optional<double> worst;
   std::optional<double> best;
   std::string note;
+  bool is_ours = true;  // its subject is a design of the paper, which may be better than published
 };
 
 // Reads a claims file. Refuses, with a message that names the claim: unknown fields, a kind or
 // sense that is none, ids that occur twice, numbers where none belong or none where they do, an
-// upto whose worst is better than its best, and a point whose two differ.
+// upto whose worst is better than its best, and a point or match whose two differ.
 Result<std::vector<Claim>> parse_claims(std::string_view text);
 
 std::string_view to_string(ClaimKind kind);

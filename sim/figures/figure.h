@@ -49,6 +49,15 @@ struct PanelSpec {
   Parameters set;
 };
 
+// What the paper itself has at a point, in the unit of the panel, where it tells.
+struct PublishedValue {
+  std::string panel;
+  std::string series;
+  double x = 0;
+  double value = 0;
+  std::string source;  // for a person: how it follows from what the paper says
+};
+
 struct Figure {
   std::string paper;
   std::string id;
@@ -61,6 +70,7 @@ struct Figure {
   Parameters set;      // what all runs have in common
   std::string chosen;  // what the paper leaves open, and what stands for it here
   std::vector<ClaimReading> claims;
+  std::vector<PublishedValue> published;
 
   // "efactory-9a": how people name it, and what its files are called.
   std::string key() const;

@@ -169,6 +169,22 @@ void check_kind(const Figure& figure, const Fields& fields) {
   }
 }
 
+PublishedValue parse_published(const Figure& figure, const json& object, const std::string& where) {
+  Fields fields(object, where + ", published");
+  PublishedValue published{fields.text("panel"), fields.text("series"),
+                           fields.maybe_number("x").value_or(-1),
+                           fields.maybe_number("value").value_or(0), fields.text("source")};
+  fields.finish();
+  const auto has_id = [](const auto& list, const std::string& id) {
+    return std::ranges::any_of(list, [&](const auto& spec) { return spec.id == id; });
+  };
+  if (!has_id(figure.panels, published.panel) || !has_id(figure.series, published.series) ||
+      std::ranges::count(figure.x.positions, published.x) == 0 || published.value <= 0) {
+    fields.complain("is no point of the figure, or its value is not above 0");
+  }
+  return published;
+}
+
 Figure parse_figure(const std::string& paper, const json& object) {
   Fields fields(object, fmt::format("figure {}", object.value("id", json("without id")).dump()));
   Figure figure;
@@ -187,6 +203,11 @@ Figure parse_figure(const std::string& paper, const json& object) {
   check_kind(figure, fields);
   for (const json& reading : fields.array("claims")) {
     figure.claims.push_back(parse_claim_reading(figure, reading, fields.where()));
+  }
+  if (object.contains("published")) {
+    for (const json& published : fields.array("published")) {
+      figure.published.push_back(parse_published(figure, published, fields.where()));
+    }
   }
   fields.finish();
   return figure;

@@ -11,115 +11,141 @@
 namespace remora::figures {
 namespace {
 
-constexpr double worst_tolerance = 0.15;
-constexpr double best_tolerance = 0.20;
-constexpr double rounding = 1e-9;  // so that a number on the edge of a tolerance is inside
+constexpr double rival_tolerance = 0.20;
+constexpr std::size_t enough_seeds = 5;
 
-// Compares in the sense of the claim: everything below reads as if higher were better.
-class Sense {
- public:
-  explicit Sense(Better better) : sign_(better == Better::higher ? 1.0 : -1.0) {}
-
-  bool worse(double a, double b) const { return sign_ * a < sign_ * b - std::abs(b) * rounding; }
-  // `paper`, less or plus so much of it.
-  double reached(double paper, double tolerance) const {
-    return paper - sign_ * std::abs(paper) * tolerance;
+double mean_of(std::span<const double> values) {
+  const bool positive = std::ranges::all_of(values, [](double value) { return value > 0; });
+  double sum = 0;
+  for (const double value : values) {
+    sum += positive ? std::log(value) : value;
   }
-  double passed(double paper, double tolerance) const { return reached(paper, -tolerance); }
-
- private:
-  double sign_;
-};
+  const double mean = sum / static_cast<double>(values.size());
+  return positive ? std::exp(mean) : mean;
+}
 
 // The one number of a point.
 Number mean(std::span<const Number> numbers) {
   if (numbers.size() == 1) {
     return numbers.front();
   }
-  const bool positive = std::all_of(numbers.begin(), numbers.end(),
-                                    [](const Number& number) { return number.value > 0; });
-  double sum = 0;
+  std::vector<double> values;
+  std::size_t seeds = numbers.front().by_seed.size();
   for (const Number& number : numbers) {
-    sum += positive ? std::log(number.value) : number.value;
+    values.push_back(number.value);
+    seeds = std::min(seeds, number.by_seed.size());
   }
-  const double mean = sum / static_cast<double>(numbers.size());
-  const auto [least, most] =
-      std::minmax_element(numbers.begin(), numbers.end(),
-                          [](const Number& a, const Number& b) { return a.value < b.value; });
-  return {positive ? std::exp(mean) : mean, 0, 0,
-          fmt::format("{}mean of {} points, from {} ({}) to {} ({})", positive ? "geometric " : "",
-                      numbers.size(), number_text(least->value), least->where,
-                      number_text(most->value), most->where)};
+  const auto [least, most] = std::ranges::minmax_element(numbers, {}, &Number::value);
+  Number one{.value = mean_of(values)};
+  one.where =
+      fmt::format("{}mean of {} points, from {} ({}) to {} ({})",
+                  least->value > 0 ? "geometric " : "", numbers.size(), number_text(least->value),
+                  least->where, number_text(most->value), most->where);
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      values[i] = numbers[i].by_seed[seed];
+    }
+    one.by_seed.push_back(mean_of(values));
+  }
+  return one;
 }
 
-class Judge {
- public:
-  Judge(const Claim& claim, const Number& worst, const Number& best)
-      : claim_(claim), sense_(*claim.better), worst_(worst), best_(best) {}
-
-  Outcome outcome() const {
-    Outcome outcome;
-    outcome.worst = worst_.value;
-    outcome.best = best_.value;
-    std::string failure = worst_failure();
-    if (failure.empty()) {
-      failure = best_failure();
-    }
-    if (!failure.empty()) {
-      outcome.verdict = Verdict::short_of;
-      outcome.reason = failure;
-      return outcome;
-    }
-    const double edge = sense_.passed(*claim_.best, best_tolerance);
-    const bool beyond = sense_.worse(edge, best_.value);
-    outcome.verdict = beyond ? Verdict::beyond : Verdict::within;
-    outcome.reason =
-        beyond ? fmt::format("{} is better than {} by more than 20% ({})", ours(best_),
-                             number_text(*claim_.best), best_.where)
-               : fmt::format("{} for {} ({})", ours_of_both(), said(claim_),
-                             claim_.kind == ClaimKind::point ? best_.where : "best " + best_.where);
-    return outcome;
+// What says less for a claim is greater.
+int gravity(Finding finding) {
+  switch (finding) {
+    case Finding::agrees:
+      return 0;
+    case Finding::better:
+      return 1;
+    case Finding::too_close:
+      return 2;
+    case Finding::differs:
+      return 3;
+    default:
+      return 4;
   }
+}
 
- private:
-  static std::string ours(const Number& number) { return number_text(number.value); }
+std::string interval_text(const Interval& interval) {
+  return interval.seeds < 2 ? number_text(interval.value)
+                            : fmt::format("{} [{}, {}]", number_text(interval.value),
+                                          number_text(interval.low), number_text(interval.high));
+}
 
-  std::string ours_of_both() const {
-    return worst_.value == best_.value ? ours(best_)
-                                       : fmt::format("{} to {}", ours(worst_), ours(best_));
-  }
-
-  std::string worst_failure() const {
-    if (claim_.kind == ClaimKind::point) {
-      return "";
-    }
-    const double tolerance = claim_.kind == ClaimKind::range ? worst_tolerance : 0.0;
-    const double edge = sense_.reached(*claim_.worst, tolerance);
-    if (!sense_.worse(worst_.value, edge)) {
-      return "";
-    }
-    return fmt::format("the worst point, {} ({}), does not reach {}{}", ours(worst_), worst_.where,
-                       number_text(*claim_.worst),
-                       tolerance > 0 ? fmt::format(" within 15% ({})", number_text(edge)) : "");
-  }
-
-  std::string best_failure() const {
-    const double edge = sense_.reached(*claim_.best, best_tolerance);
-    if (!sense_.worse(best_.value, edge)) {
-      return "";
-    }
-    return fmt::format("{}{} ({}) does not reach {} within 20% ({})",
-                       claim_.kind == ClaimKind::point ? "" : "the best point, ", ours(best_),
-                       best_.where, number_text(*claim_.best), number_text(edge));
-  }
-
-  const Claim& claim_;
-  const Sense sense_;
-  const Number& worst_;
-  const Number& best_;
+// One end of a claim: what was said there, and what we have.
+struct Side {
+  Finding finding;
+  std::string text;
 };
 
+Side judge_end(const Claim& claim, End end, double paper, const Number& ours,
+               const Interval& interval) {
+  const Finding finding = compare(claim, end, paper, interval);
+  std::string text =
+      fmt::format("{} for {} ({})", interval_text(interval), number_text(paper), ours.where);
+  if (finding == Finding::differs || finding == Finding::better) {
+    text += ", " + difference_text(claim, paper, ours.value);
+  }
+  return {finding, text};
+}
+
+Outcome judge_ends(const Claim& claim, const Number& worst, const Number& best) {
+  Outcome outcome;
+  outcome.worst = worst.value;
+  outcome.best = best.value;
+  outcome.worst_interval = interval_of(worst.value, worst.by_seed);
+  outcome.best_interval = interval_of(best.value, best.by_seed);
+  const Side at_best = judge_end(claim, End::best, *claim.best, best, *outcome.best_interval);
+  outcome.finding = at_best.finding;
+  outcome.reason = at_best.text;
+  if (claim.kind == ClaimKind::range || claim.kind == ClaimKind::upto) {
+    const Side at_worst =
+        judge_end(claim, End::worst, *claim.worst, worst, *outcome.worst_interval);
+    if (gravity(at_worst.finding) > gravity(at_best.finding)) {
+      outcome.finding = at_worst.finding;
+    }
+    outcome.reason = fmt::format("at worst {}; at best {}", at_worst.text, at_best.text);
+  }
+  if (outcome.best_interval->seeds < enough_seeds) {
+    outcome.reason +=
+        fmt::format("; {} seed{}, and five make an interval", outcome.best_interval->seeds,
+                    outcome.best_interval->seeds == 1 ? "" : "s");
+  }
+  return outcome;
+}
+
+// A rival of the claim that does not stand where the paper has it; empty if none is known.
+std::string misplaced_rival(const Figure& figure, const Reading& reading,
+                            const Observations& observations, Origin origin) {
+  for (const PublishedValue& published : figure.published) {
+    const Sample* const ours =
+        observations.find(figure, origin, {published.panel, published.series, "", published.x});
+    if (ours == nullptr || std::ranges::count(reading.versus, published.series) == 0) {
+      continue;
+    }
+    const double ratio = ours->value / published.value;
+    if (std::abs(ratio - 1) > rival_tolerance) {
+      return fmt::format("{} at {} stands at {:.2f} of its published number", published.series,
+                         figure.x_name(published.x), ratio);
+    }
+  }
+  return "";
+}
+
 }  // namespace
+
+Verdict verdict_of(Finding finding) {
+  switch (finding) {
+    case Finding::agrees:
+      return Verdict::within;
+    case Finding::better:
+      return Verdict::beyond;
+    case Finding::no_data:
+      return Verdict::no_data;
+    default:
+      return Verdict::short_of;
+  }
+}
 
 std::string_view to_string(Verdict verdict) {
   switch (verdict) {
@@ -140,15 +166,13 @@ Outcome judge_numbers(const Claim& claim, std::span<const Number> numbers) {
   if (numbers.empty()) {
     return {.reason = "no data"};
   }
-  if (claim.kind == ClaimKind::point) {
+  if (claim.kind == ClaimKind::point || claim.kind == ClaimKind::match) {
     const Number one = mean(numbers);
-    return Judge(claim, one, one).outcome();
+    return judge_ends(claim, one, one);
   }
-  const auto [least, most] =
-      std::minmax_element(numbers.begin(), numbers.end(),
-                          [](const Number& a, const Number& b) { return a.value < b.value; });
-  return *claim.better == Better::higher ? Judge(claim, *least, *most).outcome()
-                                         : Judge(claim, *most, *least).outcome();
+  const auto [least, most] = std::ranges::minmax_element(numbers, {}, &Number::value);
+  return *claim.better == Better::higher ? judge_ends(claim, *least, *most)
+                                         : judge_ends(claim, *most, *least);
 }
 
 Outcome judge(const Claim& claim, const Figure& figure, const ClaimReading& reading,
@@ -160,17 +184,29 @@ Outcome judge(const Claim& claim, const Figure& figure, const ClaimReading& read
   if (!numbers.complete()) {
     return no_data(figure, numbers, observations, origin);
   }
-  return judge_numbers(claim, numbers.numbers);
+  Outcome outcome = judge_numbers(claim, numbers.numbers);
+  if (outcome.finding == Finding::better) {
+    const std::string rival = misplaced_rival(figure, reading.reading, observations, origin);
+    if (!rival.empty()) {
+      outcome.finding = Finding::differs;
+      outcome.reason += "; not ours is better, since " + rival;
+    }
+  }
+  if (!numbers.bursts.empty()) {
+    outcome.reason +=
+        fmt::format("; {} of them a burst, as {}", numbers.bursts.size(), numbers.bursts.front());
+  }
+  return outcome;
 }
 
-std::string got(const Claim& claim, const Outcome& outcome) {
-  if (outcome.verdict == Verdict::no_data) {
+std::string got(const Outcome& outcome) {
+  if (outcome.finding == Finding::no_data) {
     return "no data";
   }
   if (outcome.holds) {
     return *outcome.holds ? "holds" : "does not hold";
   }
-  if (claim.kind == ClaimKind::point || *outcome.worst == *outcome.best) {
+  if (*outcome.worst == *outcome.best) {
     return number_text(*outcome.best);
   }
   return fmt::format("{} to {}", number_text(*outcome.worst), number_text(*outcome.best));
@@ -191,17 +227,20 @@ Judgement judge_claim(const Claim& claim, const Figure* figure, const Observatio
   }
   judgement.modelled = judge(claim, *figure, *reading, observations, Origin::modelled);
   judgement.measured = judge(claim, *figure, *reading, observations, Origin::measured);
-  const bool modelled = judgement.modelled.verdict != Verdict::no_data;
-  const bool measured = judgement.measured.verdict != Verdict::no_data;
+  const bool modelled = judgement.modelled.finding != Finding::no_data;
+  const bool measured = judgement.measured.finding != Finding::no_data;
   if (!modelled && !measured) {
     judgement.reason = judgement.modelled.reason + "; " + judgement.measured.reason;
     return judgement;
   }
   const Outcome& basis = modelled ? judgement.modelled : judgement.measured;
-  judgement.verdict = basis.verdict;
+  judgement.finding = comment.spent.empty() ? basis.finding : Finding::spent;
   judgement.reason =
       fmt::format("{}: {}", modelled ? "modelled" : "measured, not modelled", basis.reason);
-  if (judgement.verdict != Verdict::within && !comment.finding.empty()) {
+  if (!comment.spent.empty()) {
+    judgement.reason = "spent, not judged: " + comment.spent + "; " + judgement.reason;
+  }
+  if (judgement.verdict() != Verdict::within && !comment.finding.empty()) {
     judgement.reason += "; " + comment.finding;
   }
   if (!comment.remark.empty()) {

@@ -35,6 +35,14 @@ std::string broken_trend(Trend trend, const Number& before, const Number& after)
                             number_text(before.value));
 }
 
+// The numbers of one seed alone.
+std::vector<Number> of_seed(std::vector<Number> numbers, std::size_t seed) {
+  for (Number& number : numbers) {
+    number.value = number.by_seed[seed];
+  }
+  return numbers;
+}
+
 // The first number that breaks the condition; empty if none does.
 std::string breach(const Condition& condition, const std::vector<Number>& numbers) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -56,7 +64,8 @@ Outcome judge_shape(const Figure& figure, std::span<const Condition> conditions,
   if (conditions.empty()) {
     return {.reason = "no data: the figure's file has no condition for this shape"};
   }
-  Outcome outcome{.verdict = Verdict::within, .holds = true};
+  Outcome outcome{.finding = Finding::agrees, .holds = true};
+  std::string bursts;
   for (const Condition& condition : conditions) {
     const Numbers numbers = read(figure, condition.reading, observations, origin);
     if (!numbers.complete()) {
@@ -64,16 +73,30 @@ Outcome judge_shape(const Figure& figure, std::span<const Condition> conditions,
     }
     const std::string broken = breach(condition, numbers.numbers);
     if (!broken.empty() && *outcome.holds) {
-      outcome.verdict = Verdict::short_of;
+      outcome.finding = Finding::contradicts;
       outcome.holds = false;
       outcome.reason = fmt::format("\"{}\" does not hold: {}", condition.says, broken);
     }
+    const std::size_t seeds = numbers.numbers.front().by_seed.size();
+    std::size_t against = 0;
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
+      const bool is_kept = breach(condition, of_seed(numbers.numbers, seed)).empty();
+      against += is_kept != broken.empty() ? std::size_t{1} : std::size_t{0};
+    }
+    if (against != 0 && (broken.empty() ? *outcome.holds : true)) {
+      outcome.finding = Finding::too_close;
+      outcome.reason +=
+          fmt::format("{}\"{}\" is otherwise at {} of {} seeds", outcome.reason.empty() ? "" : "; ",
+                      condition.says, against, seeds);
+    }
+    bursts += numbers.bursts.empty() ? "" : fmt::format("; {} is a burst", numbers.bursts.front());
   }
-  if (*outcome.holds) {
+  if (outcome.finding == Finding::agrees) {
     for (const Condition& condition : conditions) {
       outcome.reason += (outcome.reason.empty() ? "" : "; ") + condition.says;
     }
   }
+  outcome.reason += bursts;
   return outcome;
 }
 

@@ -29,7 +29,7 @@ double rising(const Point& point) {
 TEST(Shape, holds_if_every_number_keeps_to_its_bounds) {
   EXPECT_EQ(*shape(R"("subject": ["a"], "versus": ["b", "c"], "below": 0.5)", rising).holds, true);
   const Outcome broken = shape(R"("subject": ["a"], "versus": ["b"], "below": 0.4)", rising);
-  EXPECT_EQ(broken.verdict, Verdict::short_of);
+  EXPECT_EQ(broken.finding, Finding::contradicts);
   EXPECT_EQ(*broken.holds, false);
   EXPECT_THAT(broken.reason, HasSubstr("a / b at 2, one is 0.4, not below 0.4"));
 }
@@ -63,9 +63,9 @@ TEST(Shape, has_no_verdict_without_data_or_conditions) {
   const Figure figure = small_figure(
       R"({"claim": "s", "conditions": [{"says": "it does", "subject": ["a"], "above": 0}]})");
   const Observations nothing;
-  EXPECT_EQ(judge_shape(figure, figure.claims[0].conditions, nothing, Origin::modelled).verdict,
-            Verdict::no_data);
-  EXPECT_EQ(judge_shape(figure, {}, nothing, Origin::modelled).verdict, Verdict::no_data);
+  EXPECT_EQ(judge_shape(figure, figure.claims[0].conditions, nothing, Origin::modelled).finding,
+            Finding::no_data);
+  EXPECT_EQ(judge_shape(figure, {}, nothing, Origin::modelled).finding, Finding::no_data);
 }
 
 class PaperShape : public ::testing::Test {
@@ -75,7 +75,7 @@ class PaperShape : public ::testing::Test {
     const Figure& figure = *library.figure(of.paper, of.figure);
     Observations observations;
     fill(observations, figure, Origin::modelled, value);
-    return judge_claim(of, &figure, observations, {}).verdict;
+    return judge_claim(of, &figure, observations, {}).verdict();
   }
 
   const Library library = built_in();

@@ -24,6 +24,7 @@ Result<std::vector<Paper>> parse_papers(std::string_view text) {
                         paper.text("title"),
                         paper.text("venue"),
                         paper.texts("figures"),
+                        paper.texts("designs"),
                         {}});
       paper.finish();
     }
@@ -38,7 +39,11 @@ Result<std::map<std::string, Comment>> parse_comments(std::string_view text) {
     fields.text("about");
     std::map<std::string, Comment> comments;
     for (const auto& [name, member] :
-         {std::pair("findings", &Comment::finding), std::pair("remarks", &Comment::remark)}) {
+         {std::pair("findings", &Comment::finding), std::pair("remarks", &Comment::remark),
+          std::pair("spent", &Comment::spent)}) {
+      if (!file.contains(name)) {
+        continue;
+      }
       const json& object = fields.object(name);
       Fields texts(object, name);
       for (const auto& [claim, said] : object.items()) {
@@ -76,6 +81,11 @@ Result<Library> Library::parse(const std::vector<EmbeddedText>& texts) {
     paper.profile = library.profiles_[paper.id];
   }
   REMORA_TRY(library.check());
+  for (Claim& claim : library.claims_) {
+    const std::vector<std::string>& designs = library.paper(claim.paper)->designs;
+    claim.is_ours = std::ranges::any_of(
+        designs, [&](const std::string& design) { return claim.subject.starts_with(design); });
+  }
   return library;
 }
 

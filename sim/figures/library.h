@@ -20,6 +20,7 @@ struct Paper {
   std::string title;
   std::string venue;
   std::vector<std::string> figures;  // what its claims may name
+  std::vector<std::string> designs;  // how subjects begin that are designs of the paper
   Profile profile;                   // empty until a file of figures gives it
 };
 

@@ -5,15 +5,21 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace remora::figures {
 namespace {
 
 class Reader {
  public:
+  // Of one seed alone, or of all together.
   Reader(const Figure& figure, const Reading& reading, const Observations& observations,
-         Origin origin)
-      : figure_(figure), reading_(reading), observations_(observations), origin_(origin) {}
+         Origin origin, std::optional<std::size_t> seed = {})
+      : figure_(figure),
+        reading_(reading),
+        observations_(observations),
+        origin_(origin),
+        seed_(seed) {}
 
   Numbers all() {
     for (const PanelSpec& panel : figure_.panels) {
@@ -31,6 +37,8 @@ class Reader {
     }
     return std::move(numbers_);
   }
+  // Of what was read, the least that a point has; what was run but once counts for any.
+  std::size_t seeds() const { return seeds_; }
 
  private:
   bool asked_for(const std::string& panel) const {
@@ -58,7 +66,12 @@ class Reader {
       miss(where(panel, part.empty() ? series : part + " in " + series, at(x)));
       return std::nullopt;
     }
-    return found->value;
+    if (found->is_burst && burst_once_.insert({panel, series, x}).second) {
+      numbers_.bursts.push_back(where(panel, series, at(x)));
+    }
+    const std::size_t count = found->by_seed.size();
+    seeds_ = count == 0 ? seeds_ : seeds_ == 0 ? count : std::min(seeds_, count);
+    return seed_ && *seed_ < count ? found->by_seed[*seed_] : found->value;
   }
 
   // What a bar or a point shows: the sum of its parts if it has some.
@@ -116,7 +129,8 @@ class Reader {
     }
     if (value) {
       const std::string who = rival.empty() ? subject : subject + " / " + rival;
-      numbers_.numbers.push_back({*value, x, curve_, where(panel, who, at)});
+      numbers_.numbers.push_back(
+          {.value = *value, .x = x, .curve = curve_, .where = where(panel, who, at)});
     }
   }
 
@@ -144,8 +158,11 @@ class Reader {
   const Reading& reading_;
   const Observations& observations_;
   const Origin origin_;
+  const std::optional<std::size_t> seed_;
   Numbers numbers_;
   std::set<std::string> missing_once_;
+  std::set<std::tuple<std::string, std::string, double>> burst_once_;
+  std::size_t seeds_ = 0;
   std::size_t curve_ = 0;
 };
 
@@ -153,7 +170,21 @@ class Reader {
 
 Numbers read(const Figure& figure, const Reading& reading, const Observations& observations,
              Origin origin) {
-  return Reader(figure, reading, observations, origin).all();
+  Reader reader(figure, reading, observations, origin);
+  Numbers together = reader.all();
+  if (!together.complete() || reader.seeds() < 2) {
+    return together;
+  }
+  for (std::size_t seed = 0; seed < reader.seeds(); ++seed) {
+    const Numbers alone = Reader(figure, reading, observations, origin, seed).all();
+    if (alone.numbers.size() != together.numbers.size()) {
+      continue;  // one is 0, and cannot be divided by
+    }
+    for (std::size_t i = 0; i < together.numbers.size(); ++i) {
+      together.numbers[i].by_seed.push_back(alone.numbers[i].value);
+    }
+  }
+  return together;
 }
 
 }  // namespace remora::figures

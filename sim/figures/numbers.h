@@ -12,8 +12,9 @@ namespace remora::figures {
 struct Number {
   double value = 0;
   double x = 0;
-  std::size_t curve = 0;  // numbers of one curve follow one another, ascending by x
-  std::string where;      // for a person: "efactory / imm at 4 KiB, ycsb-a"
+  std::size_t curve = 0;             // numbers of one curve follow one another, ascending by x
+  std::string where = {};            // for a person: "efactory / imm at 4 KiB, ycsb-a"
+  std::vector<double> by_seed = {};  // the same of each seed alone; empty if there was one
 };
 
 // Either every number that the reading asks for, or what is missing: an incomplete sweep has no
@@ -21,6 +22,7 @@ struct Number {
 struct Numbers {
   std::vector<Number> numbers;
   std::vector<std::string> missing;  // for a person: "erda at 4 KiB"
+  std::vector<std::string> bursts;   // for a person: those that were not steady
 
   bool complete() const { return missing.empty() && !numbers.empty(); }
 };

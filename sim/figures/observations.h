@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "sim/figures/figure.h"
@@ -32,8 +33,11 @@ struct Sample {
   double value = 0;
   double low = 0;  // of the repeats; the value itself if there was one run
   double high = 0;
+  std::vector<double> by_seed = {};  // of each run; empty if there was one
+  bool is_burst = false;             // modelled, and work piled up all the time
+  double persistent_share = 1;       // modelled: of what was put, in the end
 
-  static Sample once(double value) { return {value, value, value}; }
+  static Sample once(double value) { return {.value = value, .low = value, .high = value}; }
   bool operator==(const Sample&) const = default;
 };
 

@@ -37,8 +37,8 @@ TEST(Observations, refuse_a_point_that_the_figure_does_not_have) {
 TEST(Observations, refuse_a_sample_that_is_none) {
   const Figure figure = small_figure("");
   Observations observations;
-  for (const Sample& sample :
-       {Sample::once(std::nan("")), Sample::once(HUGE_VAL), Sample::once(-1), Sample{5, 6, 7}}) {
+  for (const Sample& sample : {Sample::once(std::nan("")), Sample::once(HUGE_VAL), Sample::once(-1),
+                               Sample{.value = 5, .low = 6, .high = 7}}) {
     EXPECT_FALSE(observations.add(figure, Origin::modelled, {"one", "a", "", 1}, sample).ok());
   }
   EXPECT_TRUE(observations.empty());

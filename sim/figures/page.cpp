@@ -25,6 +25,7 @@ th { background: #f4f4f4; } td.number { text-align: right; font-variant-numeric:
 img { max-width: 100%; display: block; margin: 0.8em 0; border: 1px solid #e4e4e4; }
 code, pre { font-family: "DejaVu Sans Mono", monospace; font-size: 0.92em; background: #f6f6f6; }
 code { padding: 0 0.25em; } pre { padding: 0.7em; overflow-x: auto; }
+.reason { margin: 0.2em 0 0.8em 0; }
 .small { color: #555; font-size: 0.87em; }
 )";
 
@@ -35,13 +36,13 @@ std::string badge(Verdict verdict) {
 }
 
 // The cell of what we got, with its own verdict.
-std::string cell(const Claim& claim, const Outcome& outcome) {
-  if (outcome.verdict == Verdict::no_data) {
-    return fmt::format("<td title=\"{}\">{}</td>", escaped(outcome.reason), badge(outcome.verdict));
+std::string cell(const Outcome& outcome) {
+  if (outcome.finding == Finding::no_data) {
+    return fmt::format("<td title=\"{}\">{}</td>", escaped(outcome.reason),
+                       badge(outcome.verdict()));
   }
   return fmt::format("<td title=\"{}\">{} <span class=\"small\">{}</span></td>",
-                     escaped(outcome.reason), escaped(got(claim, outcome)),
-                     to_string(outcome.verdict));
+                     escaped(outcome.reason), escaped(got(outcome)), to_string(outcome.finding));
 }
 
 std::string row(const Judgement& judgement) {
@@ -54,18 +55,20 @@ std::string row(const Judgement& judgement) {
           : fmt::format("<br><span class=\"small\">{}</span>", escaped(claim.note));
   return fmt::format(
       "<tr id=\"{0}\"><td>{0}</td><td><a href=\"#figure-{1}\">{1}</a></td><td>{2}, {3}<br>"
-      "<span class=\"small\">{4}</span></td><td>{5}{6}</td>{7}{8}<td>{9}</td><td>{10}</td></tr>\n",
+      "<span class=\"small\">{4}</span></td><td>{5}{6}</td>{7}{8}<td>{9}<br>"
+      "<span class=\"small\">{10}</span></td></tr>\n",
       escaped(claim.id), escaped(claim.paper + "-" + claim.figure), escaped(about),
       escaped(claim.metric), escaped(claim.workload), escaped(said(claim)), note,
-      cell(claim, judgement.modelled), cell(claim, judgement.measured), badge(judgement.verdict),
-      escaped(judgement.reason));
+      cell(judgement.modelled), cell(judgement.measured), badge(judgement.verdict()),
+      to_string(judgement.finding));
 }
 
 std::string summary(const std::vector<Judgement>& judgements) {
   std::string text;
   for (const Verdict verdict : {Verdict::within, Verdict::beyond, Verdict::short_of}) {
-    const auto count = std::count_if(judgements.begin(), judgements.end(),
-                                     [&](const Judgement& one) { return one.verdict == verdict; });
+    const auto count =
+        std::count_if(judgements.begin(), judgements.end(),
+                      [&](const Judgement& one) { return one.verdict() == verdict; });
     text += fmt::format("{} {}&ensp;", badge(verdict), count);
   }
   return text;
@@ -87,8 +90,22 @@ std::string runs_list(const Figure& figure) {
                      escaped(text));
 }
 
+// What became of the figure's claims, in sentences.
+std::string reasons(const Figure& figure, const std::vector<Judgement>& judgements) {
+  std::string html;
+  for (const Judgement& judgement : judgements) {
+    if (judgement.claim.paper == figure.paper && judgement.claim.figure == figure.id) {
+      html += fmt::format("<p class=\"reason\"><a href=\"#{0}\">{0}</a> {1} {2}</p>\n",
+                          escaped(judgement.claim.id), badge(judgement.verdict()),
+                          escaped(judgement.reason));
+    }
+  }
+  return html;
+}
+
 std::string section(const Library& library, const DrawnFigure& drawn,
-                    const Observations& observations, const Provenance& provenance) {
+                    const std::vector<Judgement>& judgements, const Observations& observations,
+                    const Provenance& provenance) {
   const Figure& figure = *drawn.figure;
   std::string html = fmt::format("<h2 id=\"figure-{}\">Figure {}: {}</h2>\n", escaped(figure.key()),
                                  escaped(figure.id), escaped(figure.title));
@@ -105,6 +122,7 @@ std::string section(const Library& library, const DrawnFigure& drawn,
         escaped(figure.title), to_string(origin), base64(svg->second),
         escaped(note_of(library, figure, origin, provenance)));
   }
+  html += reasons(figure, judgements);
   if (!figure.chosen.empty()) {
     html += fmt::format("<p>{}</p>\n", escaped(figure.chosen));
   }
@@ -131,17 +149,18 @@ std::string to_page(const Library& library, const std::vector<DrawnFigure>& draw
   html +=
       "<p>Modelled: in virtual time, by the profile of the paper's hardware. Measured: in real "
       "time, on one machine. The verdict is on what was modelled; where nothing was, on what "
-      "was measured.</p>\n";
+      "was measured: effects (a ratio less 1) with their sign and size, at worst and at best, with "
+      "95% of confidence over the seeds.</p>\n";
   html += fmt::format("<p>{}</p>\n", summary(judgements));
   html +=
       "<table>\n<tr><th>claim</th><th>figure</th><th>what</th><th>the paper</th>"
-      "<th>modelled</th><th>measured</th><th>verdict</th><th>reason</th></tr>\n";
+      "<th>modelled</th><th>measured</th><th>verdict</th></tr>\n";
   for (const Judgement& judgement : judgements) {
     html += row(judgement);
   }
   html += "</table>\n";
   for (const DrawnFigure& figure : drawn) {
-    html += section(library, figure, observations, provenance);
+    html += section(library, figure, judgements, observations, provenance);
   }
   return html + "</body>\n</html>\n";
 }

@@ -17,16 +17,30 @@ using nlohmann::ordered_json;
 constexpr Origin origins[] = {Origin::modelled, Origin::measured};
 
 ordered_json got_json(const Claim& claim, const Outcome& outcome) {
-  if (outcome.verdict == Verdict::no_data) {
+  if (outcome.finding == Finding::no_data) {
     return nullptr;
   }
   if (outcome.holds) {
     return *outcome.holds;
   }
-  if (claim.kind == ClaimKind::point) {
+  if (claim.kind == ClaimKind::point || claim.kind == ClaimKind::match) {
     return *outcome.best;
   }
   return ordered_json::array({*outcome.worst, *outcome.best});
+}
+
+// Where the numbers lie, as they are given: [low, high] for each.
+ordered_json interval_json(const Claim& claim, const Outcome& outcome) {
+  if (!outcome.best_interval) {
+    return nullptr;
+  }
+  const auto one = [](const Interval& interval) {
+    return ordered_json::array({interval.low, interval.high});
+  };
+  if (claim.kind == ClaimKind::point || claim.kind == ClaimKind::match) {
+    return one(*outcome.best_interval);
+  }
+  return ordered_json::array({one(*outcome.worst_interval), one(*outcome.best_interval)});
 }
 
 // A field of a CSV row, quoted where it must be.
@@ -102,14 +116,17 @@ std::string to_json(const std::vector<Judgement>& judgements) {
     list.push_back({{"claim", judgement.claim.id},
                     {"modelled", got_json(judgement.claim, judgement.modelled)},
                     {"measured", got_json(judgement.claim, judgement.measured)},
-                    {"verdict", to_string(judgement.verdict)},
+                    {"interval", interval_json(judgement.claim, judgement.modelled)},
+                    {"verdict", to_string(judgement.verdict())},
+                    {"detail", to_string(judgement.finding)},
                     {"reason", judgement.reason}});
   }
   return list.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string to_csv(const Figure& figure, const Observations& observations) {
-  std::string csv = "origin,panel,metric,unit,series,part,x,x_name,value,low,high\n";
+  std::string csv =
+      "origin,panel,metric,unit,series,part,x,x_name,value,low,high,state,persistent\n";
   std::vector<PartSpec> parts = figure.parts;
   if (parts.empty()) {
     parts.push_back({});
@@ -123,10 +140,11 @@ std::string to_csv(const Figure& figure, const Observations& observations) {
             const Sample* const sample =
                 observations.find(figure, origin, {panel.id, series.id, part.id, x});
             if (sample != nullptr) {
-              csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", to_string(origin),
+              csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", to_string(origin),
                                  field(panel.id), field(panel.metric), field(panel.unit),
                                  field(series.id), field(part.id), x, field(figure.x.names[i]),
-                                 sample->value, sample->low, sample->high);
+                                 sample->value, sample->low, sample->high,
+                                 sample->is_burst ? "burst" : "steady", sample->persistent_share);
             }
           }
         }

@@ -28,14 +28,16 @@ struct Provenance {
 std::vector<Judgement> judge_all(const Library& library, const std::vector<const Figure*>& figures,
                                  const Observations& observations);
 
-// A list of {"claim", "modelled", "measured", "verdict", "reason"}. What we got is a number for a
-// point, [worst, best] for range and upto, true or false for a shape, null where there is no data.
-// The verdict is "within", "beyond" or "short"; the reason says what is missing where there is
-// null.
+// A list of {"claim", "modelled", "measured", "interval", "verdict", "detail", "reason"}. What we
+// got is a number for a point, [worst, best] for range and upto, true or false for a shape, null
+// where there is no data. The interval is of what was modelled, [low, high] for each number. The
+// verdict is "within", "beyond" or "short", and the detail what was found, as compare.h has it; the
+// reason says what is missing where there is null.
 std::string to_json(const std::vector<Judgement>& judgements);
 
 // The samples of a figure, one row each:
-// origin,panel,metric,unit,series,part,x,x_name,value,low,high
+// origin,panel,metric,unit,series,part,x,x_name,value,low,high,state,persistent
+// where the state is steady or burst, and persistent the share of what was put.
 std::string to_csv(const Figure& figure, const Observations& observations);
 
 // What stands below a picture: profile or machine, and the seed.

@@ -83,7 +83,7 @@ TEST_F(ReportTest, gives_the_verdicts_as_json) {
       nlohmann::json::parse(to_json(judge_all(library, figures("efactory"), observations)));
   ASSERT_EQ(list.size(), 33U);
   for (const nlohmann::json& one : list) {
-    EXPECT_EQ(one.size(), 5U);
+    EXPECT_EQ(one.size(), 7U);
     EXPECT_TRUE(one["measured"].is_null());
     const std::string id = one["claim"];
     if (id == "ef-9a1") {
@@ -111,11 +111,14 @@ TEST_F(ReportTest, gives_a_shape_as_true_or_false) {
 
 TEST_F(ReportTest, gives_the_data_as_csv) {
   const Figure& figure = figure_of(library, "9a");
-  ASSERT_TRUE(
-      observations.add(figure, Origin::measured, {"ycsb-c", "imm", "", 1024}, {2.5, 2, 3}).ok());
+  ASSERT_TRUE(observations
+                  .add(figure, Origin::measured, {"ycsb-c", "imm", "", 1024},
+                       {.value = 2.5, .low = 2, .high = 3})
+                  .ok());
   EXPECT_EQ(to_csv(figure, observations),
-            "origin,panel,metric,unit,series,part,x,x_name,value,low,high\n"
-            "measured,ycsb-c,throughput_ops_per_s,ops/s,imm,,1024,1 KiB,2.5,2,3\n");
+            "origin,panel,metric,unit,series,part,x,x_name,value,low,high,state,"
+            "persistent\n"
+            "measured,ycsb-c,throughput_ops_per_s,ops/s,imm,,1024,1 KiB,2.5,2,3,steady,1\n");
 }
 
 TEST_F(ReportTest, makes_a_page_that_needs_nothing_else) {

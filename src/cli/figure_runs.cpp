@@ -17,7 +17,36 @@ struct StoreRun {
   std::string engine;
   workload::Plan plan;
   bool cleaning = false;  // the log is cleaned all the time
+  store_bench::ServerCores cores = {};
+  std::size_t awaited_versions = kv::ServerOptions().awaited_versions;
 };
+
+// Of the server's machine; a figure without a store's server says nothing of it.
+Status read_cores(const figures::Parameters& parameters, const FigureRunOptions& options,
+                  StoreRun& run) {
+  const Result<std::int64_t> request = parameters.integer("request_cores");
+  if (!request.ok()) {
+    return {};
+  }
+  const Result<std::int64_t> background = parameters.integer("background_cores");
+  const Result<std::string> spread = parameters.text("spread");
+  const Result<std::int64_t> awaited = parameters.integer("awaited_versions");
+  for (const Status& status : {background.status(), spread.status(), awaited.status()}) {
+    REMORA_TRY(status);
+  }
+  const std::optional<Spread> known = parse_spread(*spread);
+  if (!known || *request < 1 || *background < 0 || *awaited < 1) {
+    return Status(Code::invalid_argument,
+                  "a figure's spread is by-client, any or dispatched, over at least one request "
+                  "core; and at least one version is awaited");
+  }
+  run.cores = {.request = options.request_cores != 0 ? options.request_cores
+                                                     : static_cast<std::uint32_t>(*request),
+               .background = static_cast<std::uint32_t>(*background),
+               .spread = *known};
+  run.awaited_versions = static_cast<std::size_t>(*awaited);
+  return {};
+}
 
 Result<StoreRun> store_run_of(const figures::Parameters& parameters,
                               const FigureRunOptions& options) {
@@ -48,6 +77,7 @@ Result<StoreRun> store_run_of(const figures::Parameters& parameters,
   run.plan.seed = options.seed;
   const Result<bool> cleaning = parameters.flag("cleaning");
   run.cleaning = cleaning.ok() && *cleaning;
+  REMORA_TRY(read_cores(parameters, options, run));
   return run;
 }
 
@@ -58,7 +88,8 @@ bool is_remote_write(const figures::Parameters& parameters) {
 
 Result<store_bench::ModelledReport> model(const StoreRun& run,
                                           const figures::Parameters& parameters,
-                                          const figures::Profile& profile) {
+                                          const figures::Profile& profile,
+                                          const FigureRunOptions& figure) {
   fabric::nic::ProfileNames names;
   names.nic = profile.nic;
   names.memory = profile.memory;
@@ -75,7 +106,11 @@ Result<store_bench::ModelledReport> model(const StoreRun& run,
   store_bench::ModelledOptions options;
   options.engine = run.engine;
   options.plan = run.plan;
+  options.plan.warm_up = 0;  // until it is steady
+  options.cores = run.cores;
+  options.steady.limit = figure.warm_up_limit;
   options.server.clean_always = run.cleaning;
+  options.server.awaited_versions = run.awaited_versions;
   options.profile = names;
   return store_bench::run_modelled(options);
 }
@@ -154,15 +189,18 @@ Result<FigureValues> run_modelled_figure(const figures::FigureRun& run,
   if (!store.ok()) {
     return store.status();
   }
-  const Result<store_bench::ModelledReport> report = model(*store, run.parameters, profile);
+  const Result<store_bench::ModelledReport> report =
+      model(*store, run.parameters, profile, options);
   if (!report.ok()) {
     return report.status();
   }
   REMORA_TRY(report->first_failure);
   FigureValues values;
+  values.is_burst = !report->steady;
+  values.persistent_share = report->persistent_share;
   for (const figures::Slot& slot : run.slots) {
-    values.push_back(slot.point.part.empty() ? whole_of(*report, slot.metric)
-                                             : part_of(*report, slot.point.part));
+    values.values.push_back(slot.point.part.empty() ? whole_of(*report, slot.metric)
+                                                    : part_of(*report, slot.point.part));
   }
   return values;
 }
@@ -190,7 +228,7 @@ Result<FigureValues> run_measured_figure(const figures::FigureRun& run, const st
   REMORA_TRY(report->first_failure);
   FigureValues values;
   for (const figures::Slot& slot : run.slots) {
-    values.push_back(whole_of(*report, slot.metric));
+    values.values.push_back(whole_of(*report, slot.metric));
   }
   return values;
 }

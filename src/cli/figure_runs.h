@@ -16,10 +16,15 @@ struct FigureRunOptions {
   std::uint64_t operations = 4'000;
   std::uint64_t records = 1'000;
   std::uint64_t seed = 1;
+  std::uint64_t warm_up_limit = 30'000;  // operations after which a modelled run is a burst
+  std::uint32_t request_cores = 0;       // 0: as many as the figure says
 };
 
-// By slot; nothing for what the run does not tell.
-using FigureValues = std::vector<std::optional<double>>;
+struct FigureValues {
+  std::vector<std::optional<double>> values;  // by slot; nothing for what the run does not tell
+  bool is_burst = false;                      // modelled, and not steady
+  double persistent_share = 1;                // modelled: of what was put, in the end
+};
 
 // In virtual time, by the profile of the paper's hardware. A run of which an operation failed has
 // failed with it, here and below.

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,7 +27,8 @@ struct FiguresArguments {
   std::string name;
   std::string out = "figures";
   FigureRunOptions run;
-  std::uint64_t repeats = 1;
+  std::uint64_t repeats = 5;
+  std::string sweep;
   std::size_t threads = 0;
   std::string measured = "none";
   bool json = false;
@@ -37,6 +39,8 @@ struct Job {
   figures::FigureRun run;
   figures::Origin origin = figures::Origin::modelled;
   std::vector<std::vector<double>> values = {};  // by slot, of each repeat
+  bool is_burst = false;
+  double persistent_share = 1;  // the least of the repeats
   Status status = {};
 };
 
@@ -53,9 +57,11 @@ void perform(Job& job, const figures::Profile& profile, const FiguresArguments& 
       job.status = values.status();
       return;
     }
+    job.is_burst |= values->is_burst;
+    job.persistent_share = std::min(job.persistent_share, values->persistent_share);
     for (std::size_t slot = 0; slot < job.run.slots.size(); ++slot) {
-      if ((*values)[slot]) {
-        job.values[slot].push_back(*(*values)[slot]);
+      if (values->values[slot]) {
+        job.values[slot].push_back(*values->values[slot]);
       }
     }
   }
@@ -63,19 +69,23 @@ void perform(Job& job, const figures::Profile& profile, const FiguresArguments& 
 
 Status observe(const Job& job, figures::Observations& observations) {
   for (std::size_t slot = 0; slot < job.run.slots.size(); ++slot) {
-    std::vector<double> values = job.values[slot];
+    const std::vector<double>& values = job.values[slot];
     if (values.empty()) {
       continue;
     }
-    std::ranges::sort(values);
     double sum = 0;
     for (const double value : values) {
       sum += value;
     }
-    const double mean =
-        std::clamp(sum / static_cast<double>(values.size()), values.front(), values.back());
-    REMORA_TRY(observations.add(*job.figure, job.origin, job.run.slots[slot].point,
-                                {mean, values.front(), values.back()}));
+    figures::Sample sample;
+    sample.low = std::ranges::min(values);
+    sample.high = std::ranges::max(values);
+    sample.value = std::clamp(sum / static_cast<double>(values.size()), sample.low, sample.high);
+    sample.by_seed = values;
+    sample.is_burst = job.is_burst;
+    sample.persistent_share = job.persistent_share;
+    REMORA_TRY(
+        observations.add(*job.figure, job.origin, job.run.slots[slot].point, std::move(sample)));
   }
   return {};
 }
@@ -113,12 +123,13 @@ std::string text_of(const figures::Outcome& outcome) {
 }
 
 void print_table(const std::vector<figures::Judgement>& judgements) {
-  fmt::print("{:8} {:8} {:12} {:12} {:9} {}\n", "claim", "figure", "modelled", "measured",
-             "verdict", "reason");
+  fmt::print("{:8} {:8} {:12} {:12} {:9} {:17} {}\n", "claim", "figure", "modelled", "measured",
+             "verdict", "detail", "reason");
   for (const figures::Judgement& judgement : judgements) {
-    fmt::print("{:8} {:8} {:12} {:12} {:9} {}\n", judgement.claim.id, judgement.claim.figure,
+    fmt::print("{:8} {:8} {:12} {:12} {:9} {:17} {}\n", judgement.claim.id, judgement.claim.figure,
                text_of(judgement.modelled), text_of(judgement.measured),
-               figures::to_string(judgement.verdict), judgement.reason);
+               figures::to_string(judgement.verdict()), figures::to_string(judgement.finding),
+               judgement.reason);
   }
 }
 
@@ -158,6 +169,68 @@ std::size_t report_failures(const std::vector<Job>& jobs, figures::Observations&
   return failed;
 }
 
+// Which claims hold at which number of request cores: one column for each.
+int run_sweep(const figures::Library& library, const std::vector<const figures::Figure*>& chosen,
+              FiguresArguments arguments, const std::vector<std::uint32_t>& cores) {
+  std::vector<std::vector<figures::Judgement>> columns;
+  std::size_t failed = 0;
+  for (const std::uint32_t count : cores) {
+    arguments.run.request_cores = count;
+    figures::Observations observations;
+    std::vector<Job> jobs = jobs_of(chosen, arguments, observations);
+    fmt::print(stderr, "figures: {} request core(s)\n", count);
+    perform_all(jobs, library, arguments);
+    failed += report_failures(jobs, observations);
+    for (const Job& job : jobs) {
+      if (Status status = job.status.ok() ? observe(job, observations) : Status(); !status.ok()) {
+        return fail(status);
+      }
+    }
+    columns.push_back(figures::judge_all(library, chosen, observations));
+  }
+  fmt::print("| claim | paper |");
+  for (const std::uint32_t count : cores) {
+    fmt::print(" {} core{} |", count, count == 1 ? "" : "s");
+  }
+  fmt::print("\n|---|---|{}\n", [&] {
+    std::string rule;
+    for (std::size_t i = 0; i < cores.size(); ++i) {
+      rule += "---|";
+    }
+    return rule;
+  }());
+  for (std::size_t row = 0; row < columns.front().size(); ++row) {
+    const figures::Claim& claim = columns.front()[row].claim;
+    fmt::print("| {} | {} |", claim.id, figures::said(claim));
+    for (const std::vector<figures::Judgement>& column : columns) {
+      fmt::print(" {}, {} |", text_of(column[row].modelled),
+                 figures::to_string(column[row].finding));
+    }
+    fmt::print("\n");
+  }
+  return failed == 0 ? exit_kept : exit_environment;
+}
+
+// "cores=1,2,4".
+Result<std::vector<std::uint32_t>> parse_sweep(const std::string& text) {
+  const Status wrong(Code::invalid_argument,
+                     "a sweep is over cores, from 1 to 1024, such as cores=1,2,4,8,16");
+  constexpr std::string_view name = "cores=";
+  if (!text.starts_with(name)) {
+    return wrong;
+  }
+  std::vector<std::uint32_t> counts;
+  for (const std::string& part : CLI::detail::split(text.substr(name.size()), ',')) {
+    std::uint32_t count = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), count);
+    if (error != std::errc() || end != part.data() + part.size() || count < 1 || count > 1024) {
+      return wrong;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
 int run_figures(const FiguresArguments& arguments) {
   const Result<figures::Library> library = figures::Library::built_in();
   if (!library.ok()) {
@@ -166,6 +239,10 @@ int run_figures(const FiguresArguments& arguments) {
   const Result<std::vector<const figures::Figure*>> chosen = library->select(arguments.name);
   if (!chosen.ok()) {
     return fail(Status(Code::invalid_argument, std::string(chosen.status().message())));
+  }
+  if (!arguments.sweep.empty()) {
+    const Result<std::vector<std::uint32_t>> cores = parse_sweep(arguments.sweep);
+    return cores.ok() ? run_sweep(*library, *chosen, arguments, *cores) : fail(cores.status());
   }
   figures::Observations observations;
   std::vector<Job> jobs = jobs_of(*chosen, arguments, observations);
@@ -239,9 +316,14 @@ void add_figures_command(CLI::App& app, int& exit_status) {
                    "Measure on this machine too: ring, mapped or roce, or none")
       ->capture_default_str()
       ->check(CLI::IsMember({"none", "ring", "mapped", "roce"}));
+  command->add_option(
+      "--sweep", arguments->sweep,
+      "Print what becomes of the claims by the server's request cores: cores=1,2,4");
   command->add_flag("--json", arguments->json, "Print the verdicts as JSON");
   command->footer(
-      "A verdict is within, beyond or short. A claim that falls short is a finding, and the exit\n"
+      "A verdict is within, beyond or short; the detail says whether ours agrees, is better, "
+      "differs,\n"
+      "contradicts, or is too close to tell. A claim that falls short is a finding, and the exit\n"
       "status is 0 all the same. It is 3 where a run failed: then what was to come of it is "
       "missing.");
   command->callback([arguments, &exit_status] { exit_status = run_figures(*arguments); });

@@ -178,6 +178,10 @@ struct ServerOptions {
   bool accept_damage = false;
   bool clean_always = false;  // for who measures cleaning: after one comes the next
   Cleaning cleaning = Cleaning::cheapest;
+  // Requests that one poll takes; 0: as many as the engine's design does.
+  std::uint32_t batch = 0;
+  // Versions that may wait to be verified, where that is done later; a put beyond is to try again.
+  std::size_t awaited_versions = 1 << 16;
   // How long a client may be silent before it follows a change that all must know of; then it is
   // disconnected. One that waits for an answer is not silent.
   std::uint64_t client_timeout_ns = 1'000'000'000;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -69,6 +70,9 @@ Result<std::unique_ptr<Server>> Server::create(const Host& host, Service& servic
   }
   server->receives_ = std::move(receives).value();
   server->sends_ = std::move(sends).value();
+  if (host.runtime().core_group(host.core()) != nullptr) {
+    server->cores_ = std::make_unique<RequestCores>(host, options.batch);
+  }
   host.runtime().add_poller(*server);
   return server;
 }
@@ -189,6 +193,9 @@ bool Server::poll() {
 }
 
 bool Server::take_requests() {
+  if (cores_) {
+    return take_by_cores();
+  }
   const std::size_t count = receives_->poll(
       std::span(requests_).first(std::min<std::size_t>(options_.batch, most_batch)));
   if (count == 0) {
@@ -202,6 +209,26 @@ bool Server::take_requests() {
     }
   }
   return true;
+}
+
+// A client that is gone meanwhile has nobody to be answered.
+bool Server::take_by_cores() {
+  bool worked = false;
+  for (std::size_t count = receives_->poll(requests_); count != 0;
+       count = receives_->poll(requests_)) {
+    worked = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      cores_->add(requests_[i], (requests_[i].id >> index_bits) & place_mask);
+    }
+  }
+  while (const std::optional<WorkCompletion> request = cores_->take()) {
+    worked = true;
+    Client* client = find(request->id >> index_bits);
+    if (client != nullptr && client->state == State::connected) {
+      handle(*client, *request);
+    }
+  }
+  return worked;
 }
 
 bool Server::take_sent() {

@@ -6,6 +6,9 @@
 // once on byte and cache-line media in real time, after the group commit on page media. Replies do
 // not wait for each other.
 //
+// Where a machine is modelled with several request cores, a request waits until one of them takes
+// it (rpc/request_cores.h), and takes effect then; elsewhere it is handled when the poll finds it.
+//
 // A client that sends nonsense, or more than it was told it may, is disconnected. One thread, the
 // loop's; nothing is allocated while requests flow. Host and service outlive it.
 #pragma once
@@ -21,6 +24,7 @@
 #include "host/host.h"
 #include "rpc/commit_gather.h"
 #include "rpc/message.h"
+#include "rpc/request_cores.h"
 #include "runtime/poller.h"
 
 namespace remora::rpc {
@@ -158,6 +162,7 @@ class Server final : private Poller {
     return uncommitted_ != 0 && is_to_be_told() && !kick_.armed() && all_wait();
   }
   bool take_requests();
+  bool take_by_cores();
   bool take_sent();
   void handle(Client& client, const fabric::WorkCompletion& completion);
   void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
@@ -185,6 +190,7 @@ class Server final : private Poller {
   const ServerOptions options_;
   std::unique_ptr<fabric::CompletionQueue> receives_;
   std::unique_ptr<fabric::CompletionQueue> sends_;
+  std::unique_ptr<RequestCores> cores_;  // null where requests are handled when they are found
   std::vector<std::unique_ptr<Client>> clients_;  // by place; the session id names place and round
   std::uint64_t rounds_ = 0;
   std::size_t live_ = 0;

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/random.h"
+#include "runtime/core_group.h"
 #include "runtime/flows.h"
 #include "runtime/poller.h"
 #include "runtime/scheduler.h"
@@ -76,6 +77,12 @@ class Runtime : public Scheduler {
   // Charges as cpu() does, without waiting: returns when the core will have spent it, or 0 if there
   // is nothing to wait for.
   virtual std::uint64_t charge(CoreId core, std::uint64_t cost_ns) = 0;
+
+  // The cores that this id stands for, where it stands for several and requests queue for them;
+  // null elsewhere, and always in real time. Whoever takes a request from the queue then says which
+  // of them did: what is charged from there on is charged to that one.
+  virtual const CoreGroup* core_group(CoreId) const { return nullptr; }
+  virtual void use_core(CoreId, std::uint32_t /*which*/) {}
 
   // Lets a task run on its own; the loop keeps it until it finishes.
   void spawn(Task<void> task) { flows_.keep(std::move(task)); }

@@ -11,27 +11,85 @@ namespace remora {
 VirtualLoop::VirtualLoop(const VirtualLoopOptions& options)
     : Runtime(options.seed), options_(options), ties_(mix(options.seed)) {}
 
-CoreId VirtualLoop::add_cores(std::uint32_t count) {
-  const auto first = static_cast<CoreId>(cores_.size());
+// --- Cores ---
+
+CoreId VirtualLoop::add_named(std::uint32_t count) {
+  REMORA_CHECK(count != 0, "an id stands for one core at least");
+  named_.push_back({.first = cores_.size(), .cores = {.count = count}});
   cores_.resize(cores_.size() + count);
+  return static_cast<CoreId>(named_.size() - 1);
+}
+
+CoreId VirtualLoop::add_cores(std::uint32_t count) {
+  const auto first = static_cast<CoreId>(named_.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    add_named(1);
+  }
   return first;
 }
 
-std::uint64_t VirtualLoop::busy_ns(CoreId core) const {
-  REMORA_CHECK(core < cores_.size(), "no such core");
-  const Core& of = cores_[core];
+CoreId VirtualLoop::add_group(const CoreGroup& group) {
+  const CoreId core = add_named(group.count);
+  named_[core].cores = group;
+  named_[core].queued = true;
+  return core;
+}
+
+CoreId VirtualLoop::add_pool(std::uint32_t count) {
+  const CoreId core = add_named(count);
+  named_[core].pooled = true;
+  return core;
+}
+
+CoreId VirtualLoop::add_alias(CoreId of) {
+  named_.push_back({.first = named(of).first});
+  return static_cast<CoreId>(named_.size() - 1);
+}
+
+VirtualLoop::Named& VirtualLoop::named(CoreId core) {
+  REMORA_CHECK(core < named_.size(), "no such core");
+  return named_[core];
+}
+
+const CoreGroup* VirtualLoop::core_group(CoreId core) const {
+  return core < named_.size() && named_[core].queued ? &named_[core].cores : nullptr;
+}
+
+void VirtualLoop::use_core(CoreId core, std::uint32_t which) {
+  REMORA_CHECK(which < named(core).cores.count, "the group has fewer cores");
+  named_[core].used = which;
+}
+
+std::uint64_t VirtualLoop::core_busy_ns(const Core& core) const {
   // Time that is charged and not yet spent lies between now and the end, without a gap.
-  const std::uint64_t ahead_ns = of.free_at_ns > now_ns_ ? of.free_at_ns - now_ns_ : 0;
-  return of.charged_ns - ahead_ns;
+  const std::uint64_t ahead_ns = core.free_at_ns > now_ns_ ? core.free_at_ns - now_ns_ : 0;
+  return core.charged_ns - ahead_ns;
+}
+
+std::uint64_t VirtualLoop::busy_ns(CoreId core) const {
+  REMORA_CHECK(core < named_.size(), "no such core");
+  std::uint64_t busy_ns = 0;
+  for (std::uint32_t i = 0; i < named_[core].cores.count; ++i) {
+    busy_ns += core_busy_ns(cores_[named_[core].first + i]);
+  }
+  return busy_ns;
 }
 
 std::uint64_t VirtualLoop::charge(CoreId core, std::uint64_t cost_ns) {
-  REMORA_CHECK(core < cores_.size(), "no such core");
-  Core& of = cores_[core];
+  Named& by = named(core);
+  if (by.pooled && by.used_at_event != events_ + 1) {
+    by.used_at_event = events_ + 1;
+    const auto first = cores_.begin() + static_cast<std::ptrdiff_t>(by.first);
+    by.used = static_cast<std::uint32_t>(
+        std::ranges::min_element(first, first + by.cores.count, {}, &Core::free_at_ns) - first);
+  }
+  Core& of = cores_[by.first + by.used];
   of.free_at_ns = std::max(of.free_at_ns, now_ns_) + cost_ns;
   of.charged_ns += cost_ns;
   return of.free_at_ns;
 }
+
+// --- Events ---
 
 void VirtualLoop::arm(Timer& timer, std::uint64_t due_ns) {
   timer.disarm();
@@ -104,8 +162,8 @@ void VirtualLoop::abandon() {
   queue_.clear();
   watches_.clear();
   pollers_.clear();
-  for (CoreId core = 0; core < cores_.size(); ++core) {
-    cores_[core] = Core{.free_at_ns = now_ns_, .charged_ns = busy_ns(core)};
+  for (Core& core : cores_) {
+    core = Core{.free_at_ns = now_ns_, .charged_ns = core_busy_ns(core)};
   }
   trace("abandon", events_);
 }

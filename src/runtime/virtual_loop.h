@@ -37,7 +37,14 @@ class VirtualLoop final : public Runtime {
 
   // Adds cores; their ids are the returned one and those that follow it.
   CoreId add_cores(std::uint32_t count);
-  // The time that the core has been busy until now.
+  // Adds cores under one id, for requests that queue for them. Who charges says which by use_core.
+  CoreId add_group(const CoreGroup& group);
+  // Adds cores under one id, for work that takes whichever is free first: each event's charges are
+  // one piece of work.
+  CoreId add_pool(std::uint32_t count);
+  // Another id for the first core of this one: what is charged to either competes.
+  CoreId add_alias(CoreId of);
+  // The time that the core has been busy until now; all of them together, if they are several.
   std::uint64_t busy_ns(CoreId core) const;
 
   // Runs one event, then asks the pollers. Without an event the pollers are asked alone, and count
@@ -74,6 +81,8 @@ class VirtualLoop final : public Runtime {
   void soon(Timer& timer) override { arm(timer, now_ns_); }
   void placed(ConstBytes range) override { watches_.check_overlapping(range); }
   std::uint64_t charge(CoreId core, std::uint64_t cost_ns) override;
+  const CoreGroup* core_group(CoreId core) const override;
+  void use_core(CoreId core, std::uint32_t which) override;
   void trace(std::string_view tag, std::uint64_t value) override;
   RunState turn() override { return step(); }
   // Runs every event that is due within the span, then sets the time to its end. A span of never_ns
@@ -85,6 +94,19 @@ class VirtualLoop final : public Runtime {
     std::uint64_t free_at_ns = 0;
     std::uint64_t charged_ns = 0;
   };
+  // What an id stands for: cores that follow each other.
+  struct Named {
+    std::size_t first = 0;
+    CoreGroup cores = {};
+    bool queued = false;  // requests wait for them
+    bool pooled = false;  // an event's work goes to the one that is free first
+    std::uint32_t used = 0;
+    std::uint64_t used_at_event = 0;
+  };
+
+  CoreId add_named(std::uint32_t count);
+  Named& named(CoreId core);
+  std::uint64_t core_busy_ns(const Core& core) const;
 
   std::string describe() const override;
   bool run_event();
@@ -94,6 +116,7 @@ class VirtualLoop final : public Runtime {
   Random ties_;  // of its own, so that shuffling does not shift the numbers that flows draw
   TimerQueue queue_;
   std::vector<Core> cores_;
+  std::vector<Named> named_;  // by CoreId
   std::uint64_t now_ns_ = 0;
   std::uint64_t wall_back_ms_ = 0;
   std::uint64_t events_ = 0;

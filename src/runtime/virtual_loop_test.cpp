@@ -233,6 +233,40 @@ TEST(VirtualLoop, a_core_serves_in_the_order_of_the_calls) {
   EXPECT_DEATH(loop.busy_ns(3), "no such core");
 }
 
+TEST(VirtualLoop, a_group_charges_the_core_that_is_named) {
+  VirtualLoop loop;
+  const CoreId group = loop.add_group({.count = 2, .spread = Spread::any});
+  ASSERT_NE(loop.core_group(group), nullptr);
+  EXPECT_EQ(loop.core_group(group)->count, 2U);
+  EXPECT_EQ(loop.charge(group, 100), 100U);
+  loop.use_core(group, 1);
+  EXPECT_EQ(loop.charge(group, 10), 10U);
+  const CoreId alias = loop.add_alias(group);
+  EXPECT_EQ(loop.charge(alias, 5), 105U) << "it competes with the first";
+  loop.run_for(200);
+  EXPECT_EQ(loop.busy_ns(group), 115U);
+  EXPECT_EQ(loop.core_group(alias), nullptr);
+  EXPECT_DEATH(loop.use_core(group, 2), "fewer cores");
+}
+
+TEST(VirtualLoop, a_pool_gives_each_event_the_core_that_is_free_first) {
+  VirtualLoop loop;
+  const CoreId pool = loop.add_pool(2);
+  std::vector<std::uint64_t> ends;
+  const auto work = [&](std::uint64_t cost_ns) -> Task<void> {
+    co_await loop.sleep_for(1);
+    loop.charge(pool, cost_ns / 2);
+    co_await loop.cpu(pool, cost_ns / 2);
+    ends.push_back(loop.now_ns());
+  };
+  std::vector<Task<void>> tasks;
+  tasks.push_back(work(100));
+  tasks.push_back(work(50));
+  tasks.push_back(work(20));
+  loop.block_on(when_all(std::move(tasks)));
+  EXPECT_EQ(ends, (std::vector<std::uint64_t>{51, 71, 101}));
+}
+
 TEST(VirtualLoop, a_free_core_with_nothing_to_do_does_not_suspend) {
   VirtualLoop loop;
   const CoreId core = loop.add_cores(1);

@@ -28,11 +28,24 @@ TEST(Figures, judges_each_claim_and_draws_each_figure) {
   }
 }
 
+TEST(Figures, tells_what_becomes_of_the_claims_by_request_cores) {
+  const Outcome outcome = remora_command({"figures", "efactory-2", "--sweep", "cores=1,2", "--ops",
+                                          "200", "--records", "50", "--repeats", "2"});
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("| claim | paper | 1 core | 2 cores |"));
+  EXPECT_THAT(outcome.out, HasSubstr("| ef-2a | 0.45 | 0."));
+  for (const char* wrong : {"clients=1", "cores=", "cores=0", "cores=1,x"}) {
+    const Outcome refused = remora_command({"figures", "efactory-2", "--sweep", wrong});
+    EXPECT_NE(refused.exit_status, kept) << wrong;
+    EXPECT_THAT(refused.err, HasSubstr("cores=1,2,4,8,16")) << wrong;
+  }
+}
+
 TEST(Figures, measures_on_this_machine_when_it_is_asked_to) {
   const TestFolder folder;
   const Outcome outcome =
       remora_command({"figures", "efactory-9c", "--ops", "200", "--records", "50", "--measured",
-                      "ring", "--json", "--out", folder.file("out")});
+                      "ring", "--repeats", "1", "--json", "--out", folder.file("out")});
   ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
   for (const nlohmann::json& judged : json_of(outcome)) {
     EXPECT_FALSE(judged.at("measured").is_null()) << judged.dump();

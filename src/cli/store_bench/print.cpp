@@ -47,6 +47,10 @@ void add_model(const StoreBenchRun& run, const store_bench::ModelledReport& repo
   json["cpu_profile"] = run.profile.cpu;
   json["server_core_load"] = report.server_core_load;
   json["background_core_load"] = report.background_core_load;
+  json["steady"] = report.steady;
+  json["warmed_up"] = report.warmed_up;
+  json["backlog"] = report.backlog;
+  json["persistent_share"] = report.persistent_share;
   json["server_cpu"] = to_json(report.server_cpu);
   json["client_cpu"] = to_json(report.client_cpu);
   json["events"] = report.events;

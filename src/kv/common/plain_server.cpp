@@ -26,7 +26,7 @@ PlainServer::~PlainServer() {
 
 Status PlainServer::listen(rpc::ServerOptions rpc_options) {
   rpc_options.most_clients = options_.most_clients;
-  rpc_options.batch = 1;
+  rpc_options.batch = options_.batch != 0 ? options_.batch : 1;
   Result<std::unique_ptr<rpc::Server>> rpc = rpc::Server::create(host_, *this, rpc_options);
   if (!rpc.ok()) {
     return rpc.status();

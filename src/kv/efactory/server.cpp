@@ -13,7 +13,6 @@ constexpr fabric::AccessFlags index_rights = fabric::remote_read;
 constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
 constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write | fabric::flush_visibility;
-constexpr std::size_t most_awaited = 1 << 16;
 // Grants of one client that are open or remembered. Those that it never writes stay until a round.
 constexpr std::size_t most_grants = 1 << 16;
 // After which a value is looked for whose client was to ask for it, and has not.
@@ -57,6 +56,7 @@ Result<std::unique_ptr<StoreServer>> EfactoryServer::start(const Host& host, Poo
   Result<std::unique_ptr<rpc::Server>> rpc =
       rpc::Server::create(host, *server,
                           {.most_clients = options.most_clients,
+                           .batch = options.batch != 0 ? options.batch : rpc::ServerOptions().batch,
                            .request_bytes = request_bytes_max,
                            .reply_bytes = reply_bytes_max,
                            .told_of_commits = server->commits_.is_told(),
@@ -249,7 +249,7 @@ rpc::Reply EfactoryServer::put(const rpc::Session& session, ConstBytes request, 
     return rpc::Reply::failure(body, Code::invalid_argument,
                                "a key has 1 byte to 1 KB, a value at most 16 MB");
   }
-  if (catalogue_->awaited().size() >= most_awaited) {
+  if (catalogue_->awaited().size() >= options_.awaited_versions) {
     return rpc::Reply::failure(body, Code::in_use, "too many values are on their way; try again");
   }
   const ConstBytes key = request.subspan(sizeof(PutRequest));
