@@ -57,6 +57,7 @@ void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults
   creating_ = false;
   pending_.clear();
   crowded_ = random_.chance(1, 3);
+  tends_ = random_.chance(1, 2);
   // Each life numbers its objects elsewhere: what an earlier one left behind is never mistaken for
   // an object of this one.
   next_number_ = random_.below(1'000'000) * 1000 + 1;
@@ -138,9 +139,10 @@ std::optional<Broken> PoolLife::step() {
     case 7:
       return reserve_in_vain();
     case 8:
-      return tend();
     case 9:
-      return random_.chance(1, 3) ? restart() : tend();
+      return tends_ ? tend() : commit_something();
+    case 10:
+      return random_.chance(1, 3) ? restart() : commit_something();
     default:
       return commit_something();
   }

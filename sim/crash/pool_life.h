@@ -79,6 +79,7 @@ class PoolLife {
   std::uint32_t found_version_ = 0;  // of the image, before it was made older
   bool creating_ = false;
   bool crowded_ = false;          // large objects, so that the pool is often full
+  bool tends_ = false;            // it keeps the log short
   std::vector<Pending> pending_;  // from the newest acknowledged state on, oldest first
   std::uint64_t next_number_ = 1;
 };

@@ -64,10 +64,16 @@ void tell() {
   }
 }
 
+// About half, in no rhythm: one that keeps step with a loop's calls would fail the same one for
+// ever.
+bool is_odd(long call) {
+  return (static_cast<unsigned long>(call) * 0x9e3779b97f4a7c15ul >> 61 & 1) != 0;
+}
+
 // A signal interrupts many waits, and not all of them: else nobody is ever told of anything.
 bool is_among_later(const char* kind, long call) {
   const long after = call - plan().first;
-  return plan().and_later && after > 0 && (after % 2 == 0 || std::strcmp(kind, "epoll_wait") != 0);
+  return plan().and_later && after > 0 && (is_odd(after) || std::strcmp(kind, "epoll_wait") != 0);
 }
 
 // Whether this call is to fail, and errno if so.

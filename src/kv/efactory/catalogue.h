@@ -429,6 +429,11 @@ template <typename Known, typename Visit>
 Tag Catalogue::scan_shown(Tag from, std::uint64_t most_entries, const Known& known,
                           const Visit& visit) {
   return index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    // A version whose size is not the one that the index knows is not what it led to.
+    const Place place = slot.place(newest_of(slot));
+    if (place.deleted || newest(slot).size_bytes() != place.size_bytes) {
+      return;
+    }
     if (const std::optional<Object> object = shown_of(newest(slot), known)) {
       visit(slot.tag(), object->key());
     }

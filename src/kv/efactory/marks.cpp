@@ -67,12 +67,8 @@ Task<Status> EfactoryServer::tend_pool() {
     if (!goes_on.ok() || !*goes_on) {
       co_return goes_on.status();
     }
-    const Ticket before = background_.drain();
-    const Status settled =
-        co_await commits_.persistent_by_others(before, options_.mark_every_ns / 8);
-    if (!settled.ok()) {
-      co_return settled;
-    }
+    co_await background_.runtime().sleep_for(
+        std::max<std::uint64_t>(options_.mark_every_ns / 8, 1));
   }
   co_return Status();
 }
