@@ -11,7 +11,7 @@ namespace {
 TEST(StoreMutants, none_survives) {
   const StoreSubject subject(kv::efactory::engine());
   CampaignOptions options;
-  options.runs = 1000;
+  options.runs = 5000;
   const MutantReport report = run_mutants(subject, options);
   EXPECT_TRUE(report.unmuted_violations.empty());
   EXPECT_GT(report.mutants.size(), 8u);

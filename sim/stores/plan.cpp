@@ -142,7 +142,7 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   // In half of the runs marks move often. Each asks for a commit on page media, which may hide what
   // else was to wait for one.
   if (plan.server.local_commit_ns % 2 == 0) {
-    plan.server.mark_every_ns = 2'000 + plan.server.local_commit_ns % 40'000;
+    plan.server.mark_every_ns = 1'000 + plan.server.local_commit_ns % 15'000;
   }
   if (has_hard_life(engine, run.seed)) {
     harden(plan, run.seed);
