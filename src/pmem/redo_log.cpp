@@ -75,10 +75,12 @@ void RedoLog::settle() {
 void RedoLog::apply(std::uint64_t sequence) {
   const std::byte* const place = slot(sequence);
   const RecordHead head = head_of(place);
+  REMORA_CHECK(entries_fit(head), "a record of the redo log has more entries than its slot");
   std::array<Offset, pool_format::record_entries> lines;
   std::size_t line_count = 0;
   for (std::size_t i = 0; i < head.writes; ++i) {
     const Write write = write_at(place, i);
+    REMORA_CHECK(may_change(write.place), "a record of the redo log leads out of its pool");
     store_word(*reinterpret_cast<std::uint64_t*>(region_.data() + write.place), write.value);
     const Offset line = round_down(write.place, Offset{cache_line_bytes});
     const auto known = std::span(lines).first(line_count);

@@ -41,6 +41,9 @@ std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
   const std::uint64_t before = catalogue_.sequence();
   const auto [object, is_damaged] =
       catalogue_.shown(key, [this](std::uint64_t sequence) { return is_known(sequence); });
+  if (!catalogue_.flushed().empty()) [[unlikely]] {
+    around_.flushed();
+  }
   if (!object) {
     deleted_since(before);
     return std::nullopt;

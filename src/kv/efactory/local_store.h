@@ -28,6 +28,8 @@ class Surroundings {
   virtual bool admits(std::uint64_t size_bytes) const = 0;
   // Something was put or deleted.
   virtual void changed(std::uint64_t size_bytes, bool expires) = 0;
+  // A get has begun to make a version durable, which is to be called so when that is over.
+  virtual void flushed() = 0;
   // Changes became persistent, the oldest of them after so long.
   virtual void persisted_after(std::uint64_t waited_ns) = 0;
   virtual Task<Status> room() = 0;

@@ -219,6 +219,7 @@ class EfactoryServer final : public StoreServer, private rpc::Service, private S
   // For the local store.
   bool admits(std::uint64_t size_bytes) const override;
   void changed(std::uint64_t size_bytes, bool expires) override;
+  void flushed() override { wake_flagger(); }
   void persisted_after(std::uint64_t waited_ns) override { durability_ns_.record(waited_ns); }
   Task<Status> room() override;
   bool is_alone() const override { return rpc_->clients() == 0 && peers_.empty() && !cleaning_; }
