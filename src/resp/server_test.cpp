@@ -215,7 +215,7 @@ TEST_F(RespServerTest, half_a_request_costs_as_much_as_came_of_it) {
   EXPECT_LT(server_->kept_bytes(), 512u);
 }
 
-std::size_t resident_bytes() {
+[[maybe_unused]] std::size_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::size_t all = 0;
   std::size_t resident = 0;
