@@ -147,7 +147,8 @@ TEST_P(DamageTest, a_damaged_header_is_refused_and_served_for_reading_if_that_is
   EXPECT_EQ(get("key-17"), "not_found");
   EXPECT_EQ(put("key-16", "new").code(), Code::permission_denied);
   EXPECT_EQ(del("key-16").code(), Code::permission_denied);
-  const ConstBytes piece = bytes_of("key-16");
+  const std::string text = "key-16";
+  const ConstBytes piece = bytes_of(text);
   EXPECT_EQ(server_->local()->put(piece, std::span(&piece, 1)).code(), Code::permission_denied);
   (void)loop_.run_for(3 * second_ns);
   EXPECT_EQ(get("key-16"), value_of(16));
