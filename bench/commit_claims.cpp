@@ -86,10 +86,7 @@ struct Disk {
 Result<Disk> prepare(const MicroOptions& options) {
   std::vector<FileHandle> files;
   while (files.size() < 3) {
-    Result<FileHandle> file = make_unnamed_file(options.path, file_bytes(options));
-    if (!file.ok()) {
-      return file.status();
-    }
+    REMORA_TRY_RESULT(file, make_unnamed_file(options.path, file_bytes(options)));
     files.push_back(std::move(file).value());
   }
   return Disk{std::move(files[0]), std::move(files[1]), std::move(files[2])};
@@ -168,18 +165,9 @@ Status check_commit(const MicroOptions& options) {
 }
 
 Result<Claims> measure_commit(const MicroOptions& options) {
-  Result<Disk> disk = prepare(options);
-  if (!disk.ok()) {
-    return disk.status();
-  }
-  Result<std::unique_ptr<Region>> region = open_region(disk->region_file, Media::file);
-  if (!region.ok()) {
-    return region.status();
-  }
-  Result<BareMapping> mapping = BareMapping::map(disk->mapped_file, file_bytes(options));
-  if (!mapping.ok()) {
-    return mapping.status();
-  }
+  REMORA_TRY_RESULT(disk, prepare(options));
+  REMORA_TRY_RESULT(region, open_region(disk->region_file, Media::file));
+  REMORA_TRY_RESULT(mapping, BareMapping::map(disk->mapped_file, file_bytes(options)));
   BareWriter writer(disk->written_file, file_bytes(options));
   return measure(dynamic_cast<FileRegion&>(**region), writer, *mapping, disk_plan(options));
 }

@@ -90,10 +90,7 @@ using Operation = void (*)(Region& region, std::byte* to, ConstBytes from);
 Result<Claims> measure_sizes(const MicroOptions& options, std::string_view group,
                              std::string_view verb, const std::vector<BareWay>& bare,
                              Operation operation) {
-  Result<std::unique_ptr<Region>> made = make_dram(area_bytes);
-  if (!made.ok()) {
-    return made.status();
-  }
+  REMORA_TRY_RESULT(made, make_dram(area_bytes));
   Region& region = **made;
   std::ranges::fill(region.bytes(), std::byte{1});  // no page faults later
   const auto source = std::make_unique<Source>();

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "base/exit_status.h"
 #include "bench/claims_testing.h"
-#include "cli/exit_status.h"
 #include "pmem/pmem_testing.h"
 
 namespace remora::bench {
@@ -30,7 +30,7 @@ const std::set<std::string> commit_ids = {"commit/1",           "commit/8",
 
 void expect_claims(const std::string& arguments, const std::set<std::string>& expected) {
   const Outcome outcome = micro("--quick --json " + arguments);
-  ASSERT_EQ(outcome.exit_status, cli::exit_kept);
+  ASSERT_EQ(outcome.exit_status, exit_kept);
   const nlohmann::json report = nlohmann::json::parse(outcome.out, nullptr, false);
   ASSERT_FALSE(report.is_discarded()) << outcome.out;
   EXPECT_EQ(report.at("kind"), "measured");
@@ -61,24 +61,24 @@ TEST(Micro, prints_only_the_groups_that_were_asked_for) {
 
 TEST(Micro, prints_text_for_people) {
   const Outcome outcome = micro("--quick --only crc --rounds 1");
-  EXPECT_EQ(outcome.exit_status, cli::exit_kept);
+  EXPECT_EQ(outcome.exit_status, exit_kept);
   EXPECT_THAT(outcome.out, testing::HasSubstr("measured: "));
   EXPECT_THAT(outcome.out, testing::HasSubstr("(crc/4096)"));
 }
 
 TEST(Micro, refuses_to_measure_commits_in_memory) {
   const Outcome outcome = micro("--quick --json --path " + memory_place().string());
-  EXPECT_EQ(outcome.exit_status, cli::exit_environment);
+  EXPECT_EQ(outcome.exit_status, exit_environment);
   EXPECT_EQ(outcome.out, "");
 }
 
 TEST(Micro, refuses_an_unknown_group) {
-  EXPECT_EQ(micro("--only speed").exit_status, cli::exit_usage);
+  EXPECT_EQ(micro("--only speed").exit_status, exit_usage);
 }
 
 TEST(Micro, explains_itself) {
   const Outcome outcome = micro("--help");
-  EXPECT_EQ(outcome.exit_status, cli::exit_kept);
+  EXPECT_EQ(outcome.exit_status, exit_kept);
   EXPECT_THAT(outcome.out, testing::HasSubstr("--rounds"));
 }
 

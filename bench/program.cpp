@@ -13,7 +13,7 @@
 #include <fstream>
 #include <utility>
 
-#include "cli/exit_status.h"
+#include "base/exit_status.h"
 
 namespace remora::bench {
 namespace {
@@ -110,7 +110,7 @@ int Program::run(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app_->exit(error) == 0 ? cli::exit_kept : cli::exit_usage;
+    return app_->exit(error) == 0 ? exit_kept : exit_usage;
   }
   if (Status status = check_(); !status.ok()) {
     return refuse(status);
@@ -120,7 +120,7 @@ int Program::run(int argc, char** argv) {
 
 int Program::refuse(const Status& status) const {
   fmt::print(stderr, "{}: {}\n", name_, status.message());
-  return cli::exit_for(status.code());
+  return exit_for(status.code());
 }
 
 void Program::take_facts(nlohmann::ordered_json& machine, std::string_view when) const {
@@ -167,7 +167,7 @@ int Program::measure() {
     fmt::print("measured: {:.0f} % of the time that we wanted a core there was none\n",
                100 * part_without_core(before));
   }
-  return cli::exit_kept;
+  return exit_kept;
 }
 
 }  // namespace remora::bench

@@ -56,28 +56,16 @@ class PoolInMemory {
 Status publish(Pool& pool, std::uint64_t count) {
   Transaction transaction;
   for (; count > 0; --count) {
-    Result<Offset> object = pool.reserve(object_bytes);
-    if (!object.ok()) {
-      return object.status();
-    }
+    REMORA_TRY_RESULT(object, pool.reserve(object_bytes));
     REMORA_TRY(transaction.publish(*object, 0));
   }
   return pool.commit(transaction).status();
 }
 
 Status fill(const std::string& path, std::uint64_t objects) {
-  Result<FileHandle> file = FileHandle::open(path, true);
-  if (!file.ok()) {
-    return file.status();
-  }
-  Result<std::unique_ptr<Region>> region = open_region(*file, Media::dram);
-  if (!region.ok()) {
-    return region.status();
-  }
-  Result<std::unique_ptr<Pool>> pool = Pool::create(**region, pool_format::Uuid{});
-  if (!pool.ok()) {
-    return pool.status();
-  }
+  REMORA_TRY_RESULT(file, FileHandle::open(path, true));
+  REMORA_TRY_RESULT(region, open_region(*file, Media::dram));
+  REMORA_TRY_RESULT(pool, Pool::create(**region, pool_format::Uuid{}));
   for (std::uint64_t left = objects; left > 0;) {
     const std::uint64_t count = std::min<std::uint64_t>(left, Transaction::most_objects);
     REMORA_TRY(publish(**pool, count));
@@ -138,10 +126,7 @@ Result<Claims> measure_recovery(const MicroOptions& options) {
   std::vector<Side> sides;  // for each number of objects: small, large
   for (std::uint64_t objects : object_counts) {
     for (std::uint64_t size_bytes : {small_pool_bytes, large_pool_bytes}) {
-      Result<PoolInMemory> pool = make_filled(size_bytes, objects);
-      if (!pool.ok()) {
-        return pool.status();
-      }
+      REMORA_TRY_RESULT(pool, make_filled(size_bytes, objects));
       sides.push_back(opening(*pool, objects));
       pools.push_back(std::move(pool).value());
     }

@@ -29,6 +29,13 @@ if(REMORA_SANITIZE)
     -fsanitize=${REMORA_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(remora_options INTERFACE -fsanitize=${REMORA_SANITIZE})
 endif()
+# Left out is what AddressSanitizer notices at the access itself. Tests, which are larger than what they
+# test, leave out more: these checks take a quarter of the time that the compiler needs.
+add_library(remora_test_options INTERFACE)
+if(REMORA_SANITIZE MATCHES "undefined")
+  target_compile_options(remora_options INTERFACE -fno-sanitize=object-size)
+  target_compile_options(remora_test_options INTERFACE -fno-sanitize=null,vptr,alignment)
+endif()
 
 find_package(Threads REQUIRED)
 find_package(GTest REQUIRED)

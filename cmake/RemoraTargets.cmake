@@ -26,7 +26,8 @@ function(remora_test name)
   add_executable(${name} ${ARG_SOURCES})
   # What is tested is optimised; the tests themselves need not be, and build in half the time.
   target_compile_options(${name} PRIVATE -O0)
-  target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest GTest::gmock GTest::gtest_main
+    remora_test_options)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/sanitizers/lsan.supp:print_suppressions=0")

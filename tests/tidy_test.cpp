@@ -12,6 +12,8 @@
 #include "tests/tidy/layers.h"
 #include "tests/tidy/rules.h"
 #include "tests/tidy/source.h"
+#include "tests/tidy/systems.h"
+#include "tests/tidy/words.h"
 
 namespace remora::tidy {
 namespace {
@@ -122,10 +124,21 @@ TEST(Tidy, text_is_clean) {
   }
 }
 
+TEST(Tidy, words_are_plain) {
+  for (const Source& source : tree()) {
+    report(check_words(source));
+  }
+}
+
 TEST(Tidy, helpers_pass_their_site_on) {
   for (const Source& source : tree()) {
     report(check_sites(source));
   }
+}
+
+TEST(Tidy, systems_list_their_faults_and_sources_that_exist) {
+  report(check_faults_are_listed(tree()));
+  report(check_listed_sources(tree()));
 }
 
 TEST(Tidy, nothing_is_awaited_inside_a_choice) {

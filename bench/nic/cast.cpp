@@ -90,9 +90,7 @@ Result<Contender*> Cast::get(Role role) {
     }
     found = started_.emplace(role, std::move(contender)).first;
   }
-  if (!found->second.ok()) {
-    return found->second.status();
-  }
+  REMORA_TRY(found->second.status());
   return found->second->get();
 }
 

@@ -108,14 +108,8 @@ void ChildContext::sleep_until_ending() const {
 }
 
 Result<std::unique_ptr<Child>> Child::start(int core, const Body& body) {
-  Result<SharedMemory> flags = SharedMemory::create(page_bytes);
-  if (!flags.ok()) {
-    return flags.status();
-  }
-  Result<Pipe> made = make_pipe();
-  if (!made.ok()) {
-    return made.status();
-  }
+  REMORA_TRY_RESULT(flags, SharedMemory::create(page_bytes));
+  REMORA_TRY_RESULT(made, make_pipe());
   std::fflush(stdout);
   const pid_t parent = getpid();
   const pid_t process = fork();
@@ -132,9 +126,7 @@ Result<std::unique_ptr<Child>> Child::start(int core, const Body& body) {
   std::unique_ptr<Child> child(new Child(process, std::move(flags).value()));
   Result<std::vector<std::byte>> message = read_message(made->from_child);
   close(made->from_child);
-  if (!message.ok()) {
-    return message.status();
-  }
+  REMORA_TRY(message.status());
   child->message_ = std::move(message).value();
   return child;
 }

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "bench/nic/contender.h"
-#include "cli/nic_bench/side.h"
 #include "fabric/work.h"
+#include "lab/measured/nic/side.h"
 #include "runtime/runtime.h"
 
 namespace remora::bench {
@@ -19,7 +19,7 @@ class FabricContender : public Contender {
  protected:
   // The loop that drives the wire, and the side that initiates.
   virtual Runtime& runtime() = 0;
-  virtual cli::Side& side() = 0;
+  virtual lab::Side& side() = 0;
 
  private:
   // Fills the entries of all slots; an operation changes no more than its remote address.

@@ -109,18 +109,13 @@ class Ideal final : public Contender {
 }  // namespace
 
 Result<std::unique_ptr<Contender>> start_ideal(int core) {
-  Result<SharedMemory> memory = SharedMemory::create(sizeof(Segment));
-  if (!memory.ok()) {
-    return memory.status();
-  }
+  REMORA_TRY_RESULT(memory, SharedMemory::create(sizeof(Segment)));
   touch(memory->bytes());
   Result<std::unique_ptr<Child>> child = Child::start(core, [&](const ChildContext& context) {
     touch(memory->bytes());
     return serve(context, memory->as<Segment>());
   });
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY(child.status());
   return std::unique_ptr<Contender>(
       std::make_unique<Ideal>(std::move(memory).value(), std::move(child).value()));
 }

@@ -93,24 +93,18 @@ Side chained_copy(Contender& mapped, std::size_t size_bytes) {
 
 Result<Claim> measure_chained(Cast& cast, Contender& mapped, std::size_t size_bytes) {
   Stage& stage = cast.stage();
-  Result<Stage::Series> series =
-      stage.measure({stage.side(mapped, {Verb::read, size_bytes, 1, false, true}),
-                     stage.alone(chained_copy(mapped, size_bytes))},
-                    cast.plan());
-  if (!series.ok()) {
-    return series.status();
-  }
+  REMORA_TRY_RESULT(series,
+                    stage.measure({stage.side(mapped, {Verb::read, size_bytes, 1, false, true}),
+                                   stage.alone(chained_copy(mapped, size_bytes))},
+                                  cast.plan()));
   return compare(chained_wording(size_bytes), *series, 0, 1);
 }
 
 Result<Claim> measure_copy(Cast& cast, Contender& mapped, Verb verb, std::size_t size_bytes) {
   Stage& stage = cast.stage();
-  Result<Stage::Series> series = stage.measure({stage.side(mapped, {verb, size_bytes, 1, false}),
-                                                stage.alone(bare_copy(mapped, verb, size_bytes))},
-                                               cast.plan());
-  if (!series.ok()) {
-    return series.status();
-  }
+  REMORA_TRY_RESULT(series, stage.measure({stage.side(mapped, {verb, size_bytes, 1, false}),
+                                           stage.alone(bare_copy(mapped, verb, size_bytes))},
+                                          cast.plan()));
   return compare(copy_wording(verb, size_bytes), *series, 0, 1);
 }
 
@@ -125,10 +119,7 @@ Result<Claim> measure_persist(Cast& cast, Contender& mapped, std::size_t size_by
           run(target, local, size);
         })));
   }
-  Result<Stage::Series> series = stage.measure(sides, cast.plan());
-  if (!series.ok()) {
-    return series.status();
-  }
+  REMORA_TRY_RESULT(series, stage.measure(sides, cast.plan()));
   std::size_t best = 1;
   for (std::size_t i = 2; i < sides.size(); ++i) {
     if (spread_of(series->each_ns[i]).median < spread_of(series->each_ns[best]).median) {
@@ -147,11 +138,8 @@ Result<Claim> measure_rate(Cast& cast, Contender& mapped) {
   }
   Stage& stage = cast.stage();
   const Shape shape{Verb::write, 64, most_depth, false};
-  Result<Stage::Series> series =
-      stage.measure({stage.side(mapped, shape), stage.side(**posix, shape)}, cast.plan());
-  if (!series.ok()) {
-    return series.status();
-  }
+  REMORA_TRY_RESULT(
+      series, stage.measure({stage.side(mapped, shape), stage.side(**posix, shape)}, cast.plan()));
   return compare(rate_wording(), *series, 0, 1);
 }
 
@@ -185,9 +173,7 @@ Result<Claims> measure_mapped(Cast& cast) {
   measured.push_back(measure_rate(cast, mapped));
   Claims claims;
   for (Result<Claim>& claim : measured) {
-    if (!claim.ok()) {
-      return claim.status();
-    }
+    REMORA_TRY(claim.status());
     claims.push_back(std::move(claim).value());
   }
   return claims;

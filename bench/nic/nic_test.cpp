@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/exit_status.h"
 #include "bench/claims_testing.h"
-#include "cli/exit_status.h"
 
 namespace remora::bench {
 namespace {
@@ -18,13 +18,13 @@ Outcome nic(const std::string& arguments) {
 }
 
 bool has_two_cores() {
-  return nic("--quick --rounds 1 --only ring").exit_status == cli::exit_kept;
+  return nic("--quick --rounds 1 --only ring").exit_status == exit_kept;
 }
 
 // The claims by their identifiers; each is measured, or says why it was skipped.
 std::map<std::string, nlohmann::json> claims_of(const std::string& arguments) {
   const Outcome outcome = nic("--quick --json " + arguments);
-  EXPECT_EQ(outcome.exit_status, cli::exit_kept);
+  EXPECT_EQ(outcome.exit_status, exit_kept);
   const nlohmann::json report = nlohmann::json::parse(outcome.out, nullptr, false);
   std::map<std::string, nlohmann::json> claims;
   if (report.is_discarded()) {
@@ -100,12 +100,12 @@ TEST(NicBench, measures_the_peers_that_are_here_and_names_the_package_of_others)
 }
 
 TEST(NicBench, refuses_an_unknown_group) {
-  EXPECT_EQ(nic("--only speed").exit_status, cli::exit_usage);
+  EXPECT_EQ(nic("--only speed").exit_status, exit_usage);
 }
 
 TEST(NicBench, explains_itself) {
   const Outcome outcome = nic("--help");
-  EXPECT_EQ(outcome.exit_status, cli::exit_kept);
+  EXPECT_EQ(outcome.exit_status, exit_kept);
   EXPECT_THAT(outcome.out, testing::HasSubstr("--only"));
 }
 

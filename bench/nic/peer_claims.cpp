@@ -55,10 +55,7 @@ Attendance gather(Cast& cast, const Shape& shape) {
 Status measure_aspect(Cast& cast, Verb verb, std::size_t size_bytes, const PeerAspect& aspect,
                       Claims& claims) {
   const Attendance attendance = gather(cast, {verb, size_bytes, aspect.depth, false});
-  Result<Stage::Series> series = cast.stage().measure(attendance.sides, cast.plan());
-  if (!series.ok()) {
-    return series.status();
-  }
+  REMORA_TRY_RESULT(series, cast.stage().measure(attendance.sides, cast.plan()));
   for (const Role our : ours) {
     for (const Role their : theirs) {
       Wording wording = wording_of(our, their, verb, size_bytes, aspect);
@@ -77,10 +74,7 @@ Status measure_aspect(Cast& cast, Verb verb, std::size_t size_bytes, const PeerA
 }  // namespace
 
 Result<Claims> measure_peers(Cast& cast) {
-  Result<Contender*> ring = cast.get(Role::ring);
-  if (!ring.ok()) {
-    return ring.status();
-  }
+  REMORA_TRY_RESULT(ring, cast.get(Role::ring));
   Claims claims;
   for (const Verb verb : {Verb::write, Verb::read}) {
     for (const std::size_t size_bytes : peer_sizes) {

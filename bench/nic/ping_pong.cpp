@@ -19,10 +19,7 @@ struct Lines {
 }  // namespace
 
 Result<std::unique_ptr<PingPong>> PingPong::start(int core) {
-  Result<SharedMemory> memory = SharedMemory::create(page_bytes);
-  if (!memory.ok()) {
-    return memory.status();
-  }
+  REMORA_TRY_RESULT(memory, SharedMemory::create(page_bytes));
   touch(memory->bytes());
   Result<std::unique_ptr<Child>> child = Child::start(core, [&](const ChildContext& context) {
     REMORA_TRY(context.ready());
@@ -32,9 +29,7 @@ Result<std::unique_ptr<PingPong>> PingPong::start(int core) {
     }
     return Status();
   });
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY(child.status());
   return std::unique_ptr<PingPong>(
       new PingPong(std::move(memory).value(), std::move(child).value()));
 }

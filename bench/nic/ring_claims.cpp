@@ -31,11 +31,9 @@ Result<Claims> measure_ring(Cast& cast) {
   for (const std::size_t size_bytes : ring_sizes) {
     for (const RingAspect& aspect : ring_aspects) {
       const Shape shape{Verb::write, size_bytes, aspect.depth, false};
-      Result<Stage::Series> series = cast.stage().measure(
-          {cast.stage().side(**ring, shape), cast.stage().side(**ideal, shape)}, cast.plan());
-      if (!series.ok()) {
-        return series.status();
-      }
+      REMORA_TRY_RESULT(series, cast.stage().measure({cast.stage().side(**ring, shape),
+                                                      cast.stage().side(**ideal, shape)},
+                                                     cast.plan()));
       Wording wording{
           fmt::format("ring-{}/{}", aspect.name, size_bytes),
           fmt::format(fmt::runtime(aspect.says), format_size(size_bytes)),

@@ -38,11 +38,9 @@ Status measure_beside(Cast& cast, Contender& roce, Role their, Claims& claims) {
         continue;
       }
       const Shape shape{Verb::write, size_bytes, depth, false};
-      Result<Stage::Series> series = cast.stage().measure(
-          {cast.stage().side(roce, shape), cast.stage().side(**peer, shape)}, cast.plan());
-      if (!series.ok()) {
-        return series.status();
-      }
+      REMORA_TRY_RESULT(series, cast.stage().measure({cast.stage().side(roce, shape),
+                                                      cast.stage().side(**peer, shape)},
+                                                     cast.plan()));
       claims.push_back(compare(std::move(wording), *series, 0, 1));
     }
   }
@@ -60,11 +58,9 @@ Result<Claims> measure_roce(Cast& cast) {
   Claims claims;
   for (const RoceAspect& aspect : roce_aspects) {
     const Shape shape{Verb::write, aspect.size_bytes, aspect.depth, false};
-    Result<Stage::Series> series = cast.stage().measure(
-        {cast.stage().side(**roce, shape), cast.stage().side(**bare, shape)}, cast.plan());
-    if (!series.ok()) {
-      return series.status();
-    }
+    REMORA_TRY_RESULT(series, cast.stage().measure({cast.stage().side(**roce, shape),
+                                                    cast.stage().side(**bare, shape)},
+                                                   cast.plan()));
     Wording wording{fmt::format("roce-{}/{}", aspect.name, aspect.size_bytes),
                     fmt::format(fmt::runtime(aspect.says), format_size(aspect.size_bytes)),
                     "datagrams by UDP_SEGMENT and UDP_GRO, a process that polls and copies, a "

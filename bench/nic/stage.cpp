@@ -35,18 +35,12 @@ Result<std::vector<int>> two_cores() {
 }  // namespace
 
 Result<std::unique_ptr<Stage>> Stage::create() {
-  Result<std::vector<int>> cores = two_cores();
-  if (!cores.ok()) {
-    return cores.status();
-  }
+  REMORA_TRY_RESULT(cores, two_cores());
   std::unique_ptr<Stage> stage(new Stage((*cores)[0], (*cores)[1]));
   if (Status status = pin_to_core(stage->near_core_); !status.ok()) {
     return status;
   }
-  Result<std::unique_ptr<PingPong>> ping_pong = PingPong::start(stage->far_core_);
-  if (!ping_pong.ok()) {
-    return ping_pong.status();
-  }
+  REMORA_TRY_RESULT(ping_pong, PingPong::start(stage->far_core_));
   stage->ping_pong_ = std::move(ping_pong).value();
   stage->running_ = stage->ping_pong_->process();
   return stage;
@@ -103,18 +97,12 @@ Side Stage::alone(Side bare) {
 
 Result<Stage::Series> Stage::measure(const std::vector<Side>& sides, const Plan& plan) {
   Series series;
-  Result<Spread> before = round_trip_ns();
-  if (!before.ok()) {
-    return before.status();
-  }
+  REMORA_TRY_RESULT(before, round_trip_ns());
   series.each_ns = interleave(sides, plan, [this] { return clock_ns(); });
   if (!failure_.ok()) {
     return std::exchange(failure_, Status());
   }
-  Result<Spread> after = round_trip_ns();
-  if (!after.ok()) {
-    return after.status();
-  }
+  REMORA_TRY_RESULT(after, round_trip_ns());
   series.round_trip_before_ns = *before;
   series.round_trip_after_ns = *after;
   return series;

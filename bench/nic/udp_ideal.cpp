@@ -12,9 +12,9 @@
 namespace remora::bench {
 namespace {
 
-using fabric::nic::IpEndpoint;
-using fabric::nic::UdpSocket;
-namespace limits = fabric::nic::roce_limits;
+using fabric::nic::roce::IpEndpoint;
+using fabric::nic::roce::UdpSocket;
+namespace limits = fabric::nic::roce::limits;
 
 constexpr std::size_t largest_piece = 4096;
 constexpr std::size_t datagrams_on_their_way = 128;
@@ -25,19 +25,13 @@ struct PieceHead {
 };
 
 Result<UdpSocket> open_loopback() {
-  const Result<fabric::Gid> address = fabric::nic::parse_address("127.0.0.1");
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, fabric::nic::roce::parse_address("127.0.0.1"));
   return UdpSocket::open({*address, 0});
 }
 
 // Answers with how many datagrams came so far.
 Status serve_udp(const ChildContext& context, Bytes target) {
-  Result<UdpSocket> socket = open_loopback();
-  if (!socket.ok()) {
-    return socket.status();
-  }
+  REMORA_TRY_RESULT(socket, open_loopback());
   const std::uint16_t port = socket->local().port;
   REMORA_TRY(context.ready(object_bytes(port)));
   std::vector<std::byte> buffer(limits::receive_bytes);
@@ -55,7 +49,7 @@ Status serve_udp(const ChildContext& context, Bytes target) {
       std::memcpy(target.data() + head.offset, one.data() + sizeof head, head.size_bytes);
       ++came;
     }
-    const SocketAddress back = fabric::nic::socket_address(arrived.from);
+    const SocketAddress back = fabric::nic::roce::socket_address(arrived.from);
     (void)socket->send(back, object_bytes(came), sizeof came);
   }
   return Status();
@@ -72,7 +66,7 @@ class UdpIdeal final : public Contender {
         in_(limits::receive_bytes) {
     std::uint16_t port = 0;
     std::memcpy(&port, child_->message().data(), sizeof port);
-    to_ = fabric::nic::socket_address({socket_.local().address, port});
+    to_ = fabric::nic::roce::socket_address({socket_.local().address, port});
   }
 
   std::string name() const override { return "bare UDP"; }
@@ -170,9 +164,7 @@ Result<std::unique_ptr<Contender>> start_udp(int core) {
         touch(bytes);
         return serve_udp(context, bytes);
       });
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY(child.status());
   return std::unique_ptr<Contender>(
       std::make_unique<UdpIdeal>(std::move(target).value(), std::move(local).value(),
                                  std::move(child).value(), std::move(socket).value()));

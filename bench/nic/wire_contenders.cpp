@@ -5,8 +5,8 @@
 #include "bench/nic/child.h"
 #include "bench/nic/fabric_contender.h"
 #include "bench/nic/wires.h"
-#include "cli/nic_bench/ring_target.h"
-#include "cli/nic_bench/roce_target.h"
+#include "lab/measured/nic/ring_target.h"
+#include "lab/measured/nic/roce_target.h"
 #include "runtime/poll_loop.h"
 
 namespace remora::bench {
@@ -16,15 +16,11 @@ enum class Way : bool { ring, mapped };
 
 class WireContender : public FabricContender {
  public:
-  WireContender(Way way, std::unique_ptr<cli::RingTarget> target)
+  WireContender(Way way, std::unique_ptr<lab::RingTarget> target)
       : target_(std::move(target)), client_(loop_, way == Way::mapped) {}
 
   Status connect() {
-    Result<std::unique_ptr<cli::Side>> side =
-        client_.connect(target_->path(), local_bytes, most_depth);
-    if (!side.ok()) {
-      return side.status();
-    }
+    REMORA_TRY_RESULT(side, client_.connect(target_->path(), local_bytes, most_depth));
     side_ = std::move(side).value();
     return Status();
   }
@@ -34,13 +30,13 @@ class WireContender : public FabricContender {
 
  protected:
   Runtime& runtime() override { return loop_; }
-  cli::Side& side() override { return *side_; }
+  lab::Side& side() override { return *side_; }
 
  private:
-  std::unique_ptr<cli::RingTarget> target_;
+  std::unique_ptr<lab::RingTarget> target_;
   PollLoop loop_;
-  cli::RingClient client_;
-  std::unique_ptr<cli::Side> side_;
+  lab::RingClient client_;
+  std::unique_ptr<lab::Side> side_;
 };
 
 // Where this process has mapped nameless memory of the target's size, to write to it: the wire did
@@ -96,15 +92,13 @@ Result<std::unique_ptr<Wire>> start(Way way, int near_core, int far_core) {
   if (Status status = pin_to_core(far_core); !status.ok()) {
     return status;
   }
-  Result<std::unique_ptr<cli::RingTarget>> target =
-      cli::RingTarget::start(way == Way::mapped, target_bytes, most_depth,
-                             cli::replenishing(most_operation_bytes, most_depth));
+  Result<std::unique_ptr<lab::RingTarget>> target =
+      lab::RingTarget::start(way == Way::mapped, target_bytes, most_depth,
+                             lab::replenishing(most_operation_bytes, most_depth));
   if (Status status = pin_to_core(near_core); !status.ok()) {
     return status;
   }
-  if (!target.ok()) {
-    return target.status();
-  }
+  REMORA_TRY(target.status());
   auto contender = std::make_unique<Wire>(way, std::move(target).value());
   if (Status status = contender->connect(); !status.ok()) {
     return status;
@@ -114,13 +108,10 @@ Result<std::unique_ptr<Wire>> start(Way way, int near_core, int far_core) {
 
 class RoceContender final : public FabricContender {
  public:
-  explicit RoceContender(std::unique_ptr<cli::RoceTarget> target) : target_(std::move(target)) {}
+  explicit RoceContender(std::unique_ptr<lab::RoceTarget> target) : target_(std::move(target)) {}
 
   Status connect() {
-    Result<std::unique_ptr<cli::Side>> side = target_->connect(loop_, local_bytes, most_depth);
-    if (!side.ok()) {
-      return side.status();
-    }
+    REMORA_TRY_RESULT(side, target_->connect(loop_, local_bytes, most_depth));
     side_ = std::move(side).value();
     return Status();
   }
@@ -130,12 +121,12 @@ class RoceContender final : public FabricContender {
 
  protected:
   Runtime& runtime() override { return loop_; }
-  cli::Side& side() override { return *side_; }
+  lab::Side& side() override { return *side_; }
 
  private:
-  std::unique_ptr<cli::RoceTarget> target_;
+  std::unique_ptr<lab::RoceTarget> target_;
   PollLoop loop_;
-  std::unique_ptr<cli::Side> side_;
+  std::unique_ptr<lab::Side> side_;
 };
 
 }  // namespace
@@ -144,14 +135,12 @@ Result<std::unique_ptr<Contender>> start_roce(int near_core, int far_core) {
   if (Status status = pin_to_core(far_core); !status.ok()) {
     return status;
   }
-  Result<std::unique_ptr<cli::RoceTarget>> target = cli::RoceTarget::start(
-      target_bytes, most_depth, cli::replenishing(most_operation_bytes, most_depth));
+  Result<std::unique_ptr<lab::RoceTarget>> target = lab::RoceTarget::start(
+      target_bytes, most_depth, lab::replenishing(most_operation_bytes, most_depth));
   if (Status status = pin_to_core(near_core); !status.ok()) {
     return status;
   }
-  if (!target.ok()) {
-    return target.status();
-  }
+  REMORA_TRY(target.status());
   auto contender = std::make_unique<RoceContender>(std::move(target).value());
   if (Status status = contender->connect(); !status.ok()) {
     return status;
@@ -160,20 +149,12 @@ Result<std::unique_ptr<Contender>> start_roce(int near_core, int far_core) {
 }
 
 Result<std::unique_ptr<Contender>> start_ring(int near_core, int far_core) {
-  Result<std::unique_ptr<WireContender>> ring =
-      start<WireContender>(Way::ring, near_core, far_core);
-  if (!ring.ok()) {
-    return ring.status();
-  }
+  REMORA_TRY_RESULT(ring, start<WireContender>(Way::ring, near_core, far_core));
   return std::unique_ptr<Contender>(std::move(ring).value());
 }
 
 Result<std::unique_ptr<Contender>> start_mapped(int near_core, int far_core) {
-  Result<std::unique_ptr<MappedContender>> mapped =
-      start<MappedContender>(Way::mapped, near_core, far_core);
-  if (!mapped.ok()) {
-    return mapped.status();
-  }
+  REMORA_TRY_RESULT(mapped, start<MappedContender>(Way::mapped, near_core, far_core));
   if (Status status = (*mapped)->look(); !status.ok()) {
     return status;
   }

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <thread>
 
+#include "bench/resp/transactions.h"
 #include "runtime/poll_loop.h"
 #include "server/daemon.h"
 
@@ -176,6 +177,9 @@ Status Contender::await_answer() const {
 Result<Round> Contender::run(const std::string& command, std::uint64_t requests,
                              std::uint32_t clients, std::uint32_t pipeline,
                              std::uint32_t value_bytes, std::uint64_t keys) const {
+  if (command == "multi") {
+    return run_transactions(requests, clients, pipeline);
+  }
   const std::string line = fmt::format(
       "{}redis-benchmark -h 127.0.0.1 -p {} -t {} -n {} -c {} -P {} -d {}{} --csv 2>/dev/null",
       cores_ == Cores::apart ? fmt::format("taskset -c {} ", client_core) : "", port_, command,
@@ -195,6 +199,24 @@ Result<Round> Contender::run(const std::string& command, std::uint64_t requests,
   }
   const double spent = cpu_seconds(process_) - before;
   return Round{rate, spent * 1e6 / static_cast<double>(requests)};
+}
+
+// The load is in this process, on the core that redis-benchmark would have.
+Result<Round> Contender::run_transactions(std::uint64_t transactions, std::uint32_t clients,
+                                          std::uint32_t pipeline) const {
+  cpu_set_t all;
+  const bool moves = cores_ == Cores::apart && ::sched_getaffinity(0, sizeof all, &all) == 0;
+  if (moves) {
+    run_on(client_core);
+  }
+  const double before = cpu_seconds(process_);
+  const Result<double> rate = transactions_per_second(port_, transactions, clients, pipeline);
+  const double spent = cpu_seconds(process_) - before;
+  if (moves) {
+    (void)::sched_setaffinity(0, sizeof all, &all);
+  }
+  REMORA_TRY(rate.status());
+  return Round{*rate, spent * 1e6 / static_cast<double>(transactions)};
 }
 
 }  // namespace remora::bench

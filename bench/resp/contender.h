@@ -37,7 +37,8 @@ class Contender {
   Contender& operator=(const Contender&) = delete;
   ~Contender();
 
-  // One run of redis-benchmark, with values of that size, on so many keys by chance.
+  // One run of redis-benchmark, with values of that size, on so many keys by chance; or of "multi":
+  // transactions of eight SETs (transactions.h), which it does not have.
   Result<Round> run(const std::string& command, std::uint64_t requests, std::uint32_t clients,
                     std::uint32_t pipeline, std::uint32_t value_bytes = 3,
                     std::uint64_t keys = 1) const;
@@ -46,6 +47,8 @@ class Contender {
   Contender(pid_t process, std::uint16_t port, Cores cores)
       : process_(process), port_(port), cores_(cores) {}
   Status await_answer() const;
+  Result<Round> run_transactions(std::uint64_t transactions, std::uint32_t clients,
+                                 std::uint32_t pipeline) const;
 
   const pid_t process_;
   const std::uint16_t port_;

@@ -21,7 +21,7 @@ struct Options {
   std::uint32_t clients = 50;
   std::uint32_t rounds = 3;
   std::vector<std::uint32_t> pipelines = {1, 16};
-  std::vector<std::string> commands = {"set", "get"};
+  std::vector<std::string> commands = {"set", "get", "multi"};
   std::vector<std::string> keepings = {"none", "soon", "always"};
   std::string folder = ".";
   bool apart = false;
@@ -45,7 +45,8 @@ std::uint64_t requests_of(const Options& options, const std::string& keeping,
     return options.requests;
   }
   constexpr std::uint64_t usual = 200'000;
-  const std::uint64_t requests = keeping == "always" && command == "set" ? usual / 10 : usual;
+  const bool is_read = command == "get";
+  const std::uint64_t requests = keeping == "always" && !is_read ? usual / 10 : usual;
   return pipeline > 1 ? 4 * requests : requests;
 }
 
@@ -55,12 +56,8 @@ Status compare(const Options& options, const std::string& keeping, const std::st
     const std::string own = folder + (i == 0 ? "/redis" : "/remora");
     std::filesystem::create_directories(own);
     const Cores cores = options.apart ? Cores::apart : Cores::any;
-    Result<std::unique_ptr<Contender>> side =
-        i == 0 ? Contender::redis(keeping_of(keeping), own, cores)
-               : Contender::remora(keeping_of(keeping), own, cores);
-    if (!side.ok()) {
-      return side.status();
-    }
+    REMORA_TRY_RESULT(side, i == 0 ? Contender::redis(keeping_of(keeping), own, cores)
+                                   : Contender::remora(keeping_of(keeping), own, cores));
     sides[i] = std::move(side).value();
   }
   for (const std::uint32_t pipeline : options.pipelines) {
@@ -71,11 +68,9 @@ Status compare(const Options& options, const std::string& keeping, const std::st
       std::vector<double> faster;
       for (std::uint32_t round = 0; round < options.rounds; ++round) {
         for (std::size_t i = 0; i < sides.size(); ++i) {
-          const Result<Round> result = sides[i]->run(
-              command, requests_of(options, keeping, command, pipeline), options.clients, pipeline);
-          if (!result.ok()) {
-            return result.status();
-          }
+          REMORA_TRY_RESULT(result,
+                            sides[i]->run(command, requests_of(options, keeping, command, pipeline),
+                                          options.clients, pipeline));
           rates[i].push_back(result->per_second);
           costs[i].push_back(result->cpu_us);
         }
@@ -102,7 +97,9 @@ int run(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "of which the middle one is shown");
   app.add_option("--pipeline", options.pipelines, "requests in flight on a connection")
       ->delimiter(',');
-  app.add_option("--commands", options.commands, "of redis-benchmark")->delimiter(',');
+  app.add_option("--commands", options.commands,
+                 "of redis-benchmark, and multi: MULTI, eight SETs, EXEC")
+      ->delimiter(',');
   app.add_option("--keeping", options.keepings,
                  "none: memory; soon: everysec and asynchronous; always: before the reply")
       ->delimiter(',')

@@ -41,10 +41,7 @@ class Lookout {
 }  // namespace
 
 Result<std::unique_ptr<BarePut>> BarePut::start(const BarePutOptions& options) {
-  Result<SharedMemory> memory = SharedMemory::create(options.memory_bytes);
-  if (!memory.ok()) {
-    return memory.status();
-  }
+  REMORA_TRY_RESULT(memory, SharedMemory::create(options.memory_bytes));
   touch(memory->bytes());
   return std::unique_ptr<BarePut>(new BarePut(options, std::move(memory).value()));
 }
@@ -92,7 +89,7 @@ void BarePut::put_spoilt() {
 }
 
 void BarePut::serve() {
-  const cli::Seat seat(server_seat);
+  const lab::Seat seat(server_seat);
   std::array<std::uint64_t, most_connections> seen = {};
   Lookout lookout;
   while (!ending_.load(std::memory_order_relaxed)) {

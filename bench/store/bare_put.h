@@ -20,7 +20,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "bench/nic/shared_memory.h"
-#include "cli/store_bench/seat.h"
+#include "lab/measured/seat.h"
 
 namespace remora::bench {
 
@@ -84,7 +84,7 @@ class BarePut {
   std::array<std::uint64_t, most_connections> posted_ = {};
   std::uint64_t number_ = 0;
   std::size_t next_offset_ = 0;
-  std::optional<cli::Seat> seat_;
+  std::optional<lab::Seat> seat_;
 
   // The server's. The client reads them when all is answered, and nothing changes them.
   alignas(cache_line_bytes) std::uint64_t arrived_ = 0;

@@ -10,7 +10,7 @@
 #include "bench/resp/contender.h"
 #include "bench/store/bare_put.h"
 #include "bench/store/store.h"
-#include "cli/store_bench/measured.h"
+#include "lab/measured/measured.h"
 
 namespace remora::bench {
 namespace {
@@ -23,7 +23,7 @@ struct Match {
   bool on_disk;
   kv::Durability durability;
   double target;
-  server::LocalFabric fabric = server::LocalFabric::mapped;
+  link::WireKind fabric = link::WireKind::mapped;
 };
 
 constexpr Match matches[] = {
@@ -36,9 +36,9 @@ constexpr Match matches[] = {
 // Both over IP on loopback.
 constexpr Match network_matches[] = {
     {"GET, roce beside TCP", "get", Keeping::none, false, kv::Durability::standard, 1,
-     server::LocalFabric::roce},
+     link::WireKind::roce},
     {"SET, roce beside TCP", "set", Keeping::none, false, kv::Durability::standard, 1,
-     server::LocalFabric::roce},
+     link::WireKind::roce},
 };
 
 constexpr std::uint64_t memory_pool_bytes = std::uint64_t{256} << 20;
@@ -56,7 +56,7 @@ bool is_read(const Match& match) {
 
 // Those that bring a value from memory to memory, and no further.
 bool has_bare_limit(const Match& match) {
-  return !is_read(match) && !match.on_disk && match.fabric == server::LocalFabric::mapped;
+  return !is_read(match) && !match.on_disk && match.fabric == link::WireKind::mapped;
 }
 
 std::uint64_t records_of(const Match& match) {
@@ -65,7 +65,7 @@ std::uint64_t records_of(const Match& match) {
 
 Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
                         const StoreBenchOptions& options) {
-  cli::MeasuredOptions run;
+  lab::MeasuredOptions run;
   run.fabric = match.fabric;
   run.durability = match.durability;
   run.as_product = true;
@@ -78,7 +78,7 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
   run.plan.workload = workload::parse_workload(reads ? "c" : "update-only").value();
   // As redis-benchmark chooses.
   run.plan.workload.distribution.choice = workload::Choice::uniform;
-  if (reads && match.fabric == server::LocalFabric::mapped) {
+  if (reads && match.fabric == link::WireKind::mapped) {
     // A GET needs nothing of the server: its processor is for clients too.
     run.processes = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   }
@@ -89,10 +89,7 @@ Result<double> run_ours(const Match& match, std::uint32_t value_bytes, std::uint
                         : reads ? options.operations * read_multiple
                                 : options.operations;
   run.plan.warm_up = run.plan.operations / 10;
-  const Result<cli::MeasuredReport> report = cli::run_measured(run);
-  if (!report.ok()) {
-    return report.status();
-  }
+  REMORA_TRY_RESULT(report, lab::run_measured(run));
   REMORA_TRY(report->first_failure);
   return report->ops_per_s;
 }
@@ -103,25 +100,16 @@ Result<double> run_redis(const Match& match, std::uint32_t value_bytes, std::uin
   // Each begins with nothing, as ours does: what the one before has kept would be loaded.
   std::filesystem::remove_all(own);
   std::filesystem::create_directories(own);
-  Result<std::unique_ptr<Contender>> redis = Contender::redis(match.keeping, own);
-  if (!redis.ok()) {
-    return redis.status();
-  }
+  REMORA_TRY_RESULT(redis, Contender::redis(match.keeping, own));
   // A GET finds what a SET has left: as many keys as ours has, but for one in 20,000.
   if (is_read(match)) {
-    const Result<Round> filled =
-        (*redis)->run("set", 10 * records, connections, 16, value_bytes, records);
-    if (!filled.ok()) {
-      return filled.status();
-    }
+    REMORA_TRY_RESULT(filled,
+                      (*redis)->run("set", 10 * records, connections, 16, value_bytes, records));
   }
   const std::uint64_t requests =
       match.keeping == Keeping::always ? options.redis_operations / 10 : options.redis_operations;
-  const Result<Round> result =
-      (*redis)->run(match.command, requests, connections, 1, value_bytes, records_of(match));
-  if (!result.ok()) {
-    return result.status();
-  }
+  REMORA_TRY_RESULT(result, (*redis)->run(match.command, requests, connections, 1, value_bytes,
+                                          records_of(match)));
   return result->per_second;
 }
 
@@ -137,11 +125,7 @@ double bare_rate(BarePut& bare, std::uint64_t span_ns) {
 }
 
 Result<double> run_bare(std::uint32_t value_bytes, std::uint32_t connections) {
-  const Result<std::unique_ptr<BarePut>> bare =
-      BarePut::start({.value_bytes = value_bytes, .connections = connections});
-  if (!bare.ok()) {
-    return bare.status();
-  }
+  REMORA_TRY_RESULT(bare, BarePut::start({.value_bytes = value_bytes, .connections = connections}));
   (void)bare_rate(**bare, bare_span_ns / 10);
   const double rate = bare_rate(**bare, bare_span_ns);
   if ((*bare)->mismatches() != 0) {
@@ -159,21 +143,12 @@ struct Rates {
 
 Status measure_round(const Match& match, std::uint32_t value_bytes, std::uint32_t connections,
                      const StoreBenchOptions& options, Rates& rates) {
-  const Result<double> redis = run_redis(match, value_bytes, connections, options);
-  if (!redis.ok()) {
-    return redis.status();
-  }
+  REMORA_TRY_RESULT(redis, run_redis(match, value_bytes, connections, options));
   rates.redis.push_back(*redis);
-  const Result<double> ours = run_ours(match, value_bytes, connections, options);
-  if (!ours.ok()) {
-    return ours.status();
-  }
+  REMORA_TRY_RESULT(ours, run_ours(match, value_bytes, connections, options));
   rates.ours.push_back(*ours);
   if (has_bare_limit(match)) {
-    const Result<double> bare = run_bare(value_bytes, connections);
-    if (!bare.ok()) {
-      return bare.status();
-    }
+    REMORA_TRY_RESULT(bare, run_bare(value_bytes, connections));
     rates.bare.push_back(*bare);
   }
   return {};

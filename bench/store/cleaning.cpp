@@ -12,13 +12,13 @@
 #include "base/histogram.h"
 #include "base/random.h"
 #include "bench/measure.h"
-#include "cli/store_bench/board.h"
-#include "cli/store_bench/children.h"
+#include "lab/check/value.h"
+#include "lab/measured/board.h"
+#include "lab/measured/children.h"
+#include "link/store_link.h"
 #include "runtime/poll_loop.h"
 #include "runtime/when_all.h"
 #include "server/store_host.h"
-#include "server/store_link.h"
-#include "sim/check/value.h"
 
 namespace remora::bench {
 namespace {
@@ -35,7 +35,7 @@ struct Told {
   std::atomic<bool> end = false;
   std::atomic<std::uint64_t> cleanings = 0;
   std::atomic<std::uint64_t> private_bytes = 0;
-  cli::SharedStatus status;
+  lab::SharedStatus status;
 };
 
 class Shared {
@@ -101,14 +101,11 @@ class Load {
       : loop_(loop), options_(options), told_(told), step_(step), random_(options.seed) {}
 
   Status run(const std::string& socket_path) {
-    server::StoreLinkOptions link;
+    link::StoreLinkOptions link;
     link.client.in_flight = 2 * in_flight;
     link.client.timeout_ns = 2 * patience_ns;
-    Result<std::unique_ptr<server::StoreLink>> connected =
-        loop_.block_on(server::StoreLink::connect(loop_, socket_path, link));
-    if (!connected.ok()) {
-      return connected.status();
-    }
+    REMORA_TRY_RESULT(connected,
+                      loop_.block_on(link::StoreLink::connect(loop_, socket_path, link)));
     store_ = &(*connected)->store();
     keys_ = options_.pool_bytes / 4 / options_.value_bytes;
     REMORA_TRY(loop_.block_on(fill()));
@@ -231,7 +228,7 @@ Result<CleaningReport> run_cleaning(const CleaningOptions& options, const std::s
   if (options.on_disk) {
     host.pool_path = folder + "/cleaning.pool";
   }
-  cli::Children children;
+  lab::Children children;
   REMORA_TRY(children.start("server", 0, [&] { serve(host, told); }));
   while (!told.ready) {
     const Status ended = children.pause(start_look_ms);

@@ -60,9 +60,7 @@ Result<double> time_get(ServedObjects& served, Random& random) {
   const std::uint64_t begin_ns = now_ns();
   const Result<std::size_t> size = served.loop().block_on(store.get(as_bytes(name), value));
   const std::uint64_t end_ns = now_ns();
-  if (!size.ok()) {
-    return size.status();
-  }
+  REMORA_TRY(size.status());
   return static_cast<double>(end_ns - begin_ns);
 }
 
@@ -105,10 +103,7 @@ Status measure_rounds(const StoreBenchOptions& options, ServedObjects& served, F
     const std::uint64_t cpu_ns = cpu_ns_of(served.pid());
     const std::uint64_t begin_ns = now_ns();
     for (std::uint64_t i = 0; i < options.operations; ++i) {
-      const Result<double> taken = time_get(served, random);
-      if (!taken.ok()) {
-        return taken.status();
-      }
+      REMORA_TRY_RESULT(taken, time_get(served, random));
       gets.push_back(*taken);
     }
     figures.span_ns += now_ns() - begin_ns;
@@ -134,7 +129,7 @@ Status measure_mapped_get(const StoreBenchOptions& options) {
   for (std::uint64_t i = 0; i < warm_gets; ++i) {
     REMORA_TRY(served.look(random.below(mapped_objects)));
   }
-  if (served.loop().block_on(served.link().wire_taken()) != server::LocalFabric::mapped) {
+  if (served.loop().block_on(served.link().wire_taken()) != link::WireKind::mapped) {
     return Status(Code::unsupported, "the server does not let this process map its memory");
   }
   const Result<std::uint64_t> asked_before = served.told("get_requests");

@@ -32,21 +32,13 @@ server::StoreHostOptions host_options(const StoreBenchOptions& options, std::uin
 
 Status fill(const StoreBenchOptions& options, std::uint64_t objects) {
   PollLoop loop;
-  Result<std::unique_ptr<server::StoreHost>> host =
-      server::StoreHost::open(loop, host_options(options, objects));
-  if (!host.ok()) {
-    return host.status();
-  }
+  REMORA_TRY_RESULT(host, server::StoreHost::open(loop, host_options(options, objects)));
   kv::LocalStore& store = *(*host)->store().local();
   const std::vector<std::byte> value(value_bytes);
   const ConstBytes pieces[] = {value};
   for (std::uint64_t i = 0; i < objects; ++i) {
     const std::string key = "object/" + std::to_string(i);
-    const Result<kv::LocalStore::Mark> put =
-        store.put(std::as_bytes(std::span(key)), std::span(pieces));
-    if (!put.ok()) {
-      return put.status();
-    }
+    REMORA_TRY_RESULT(put, store.put(std::as_bytes(std::span(key)), std::span(pieces)));
     if (i % 1024 == 0) {
       (void)loop.turn();
     }
@@ -60,9 +52,7 @@ Result<double> open_seconds(const StoreBenchOptions& options, std::uint64_t obje
   Result<std::unique_ptr<server::StoreHost>> host =
       server::StoreHost::open(loop, host_options(options, objects));
   const std::uint64_t end_ns = now_ns();
-  if (!host.ok()) {
-    return host.status();
-  }
+  REMORA_TRY(host.status());
   const std::uint64_t found = (*host)->store().local()->keys();
   if (found != objects) {
     return Status(Code::damaged, "recovery found " + std::to_string(found) + " objects of " +

@@ -37,19 +37,17 @@ std::string ServedObjects::name_of(std::uint64_t number) {
 Status ServedObjects::start() {
   const std::string socket = folder_ + "/objects.sock";
   const std::string complaints = folder_ + "/complaints";
-  Result<cli::ServerProcess> server = cli::ServerProcess::start(
-      REMORA_COMMAND,
-      {"--pool", pool_, "--size", objects_pool_size, "--socket", socket, "--resp", ""}, complaints);
-  if (!server.ok()) {
-    return server.status();
-  }
+  REMORA_TRY_RESULT(server, lab::ServerProcess::start(REMORA_COMMAND,
+                                                      {"--pool", pool_, "--size", objects_pool_size,
+                                                       "--socket", socket, "--resp", ""},
+                                                      complaints));
   server_.emplace(std::move(server).value());
-  server::StoreLinkOptions options;
+  link::StoreLinkOptions options;
   options.client.timeout_ns = server_patience_ns;
   const std::uint64_t give_up_ns = loop_.after(server_patience_ns);
   for (;;) {
-    Result<std::unique_ptr<server::StoreLink>> link =
-        loop_.block_on(server::StoreLink::connect(loop_, socket, options));
+    Result<std::unique_ptr<link::StoreLink>> link =
+        loop_.block_on(link::StoreLink::connect(loop_, socket, options));
     if (link.ok()) {
       link_ = std::move(link).value();
       return {};
@@ -86,6 +84,10 @@ Status ServedObjects::fill(std::uint64_t objects) {
   for (const Status& status : loop_.block_on(when_all(std::move(flows)))) {
     REMORA_TRY(status);
   }
+  return rest();
+}
+
+Status ServedObjects::rest() {
   for (;;) {
     const Result<std::uint64_t> awaited = told("awaited_versions");
     if (!awaited.ok() || *awaited == 0) {
@@ -93,6 +95,15 @@ Status ServedObjects::fill(std::uint64_t objects) {
     }
     (void)loop_.run_for(server_look_ns);
   }
+}
+
+Result<std::unique_ptr<link::StoreLink>> ServedObjects::another(link::WireKind wire,
+                                                                kv::VerifyReads policy) {
+  link::StoreLinkOptions options;
+  options.fabric = wire;
+  options.client.timeout_ns = server_patience_ns;
+  options.client.verify_reads = policy;
+  return loop_.block_on(link::StoreLink::connect(loop_, folder_ + "/objects.sock", options));
 }
 
 void ServedObjects::kill() {
@@ -104,21 +115,15 @@ void ServedObjects::kill() {
 Status ServedObjects::look(std::uint64_t number) {
   std::array<std::byte, value_bytes> value = {};
   const std::string name = name_of(number);
-  const Result<std::size_t> size = loop_.block_on(link_->store().get(as_bytes(name), value));
-  if (!size.ok()) {
-    return size.status();
-  }
+  REMORA_TRY_RESULT(size, loop_.block_on(link_->store().get(as_bytes(name), value)));
   return *size == value.size() && value == value_of(number)
              ? Status()
              : Status(Code::damaged, name + " has another value than was put");
 }
 
 Result<std::uint64_t> ServedObjects::told(const char* name) {
-  const Result<server::Facts> facts = loop_.block_on(link_->stat());
-  if (!facts.ok()) {
-    return facts.status();
-  }
-  return std::stoull(server::find_fact(*facts, name).value_or("0"));
+  REMORA_TRY_RESULT(facts, loop_.block_on(link_->stat()));
+  return std::stoull(find_fact(*facts, name).value_or("0"));
 }
 
 }  // namespace remora::bench

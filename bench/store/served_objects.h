@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/product/server_process.h"
+#include "lab/lives/server_process.h"
+#include "link/store_link.h"
 #include "runtime/poll_loop.h"
-#include "server/store_link.h"
 
 namespace remora::bench {
 
@@ -29,6 +29,10 @@ class ServedObjects {
   Status start();
   // Puts so many objects, and waits until the server has made them persistent.
   Status fill(std::uint64_t objects);
+  // Waits until the server has made all that was put persistent.
+  Status rest();
+  // One more client of the server, on that wire.
+  Result<std::unique_ptr<link::StoreLink>> another(link::WireKind wire, kv::VerifyReads policy);
   // kill -9, in the middle of whatever it does.
   void kill();
 
@@ -39,7 +43,7 @@ class ServedObjects {
   Result<std::uint64_t> told(const char* name);
 
   PollLoop& loop() { return loop_; }
-  server::StoreLink& link() { return *link_; }
+  link::StoreLink& link() { return *link_; }
   pid_t pid() const { return server_->pid(); }
 
  private:
@@ -48,8 +52,8 @@ class ServedObjects {
   const std::string folder_;
   const std::string pool_;
   PollLoop loop_;
-  std::optional<cli::ServerProcess> server_;
-  std::unique_ptr<server::StoreLink> link_;
+  std::optional<lab::ServerProcess> server_;
+  std::unique_ptr<link::StoreLink> link_;
 };
 
 }  // namespace remora::bench

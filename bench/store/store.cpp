@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
       "under endless updates",
       "store");
   app.add_option("--only", only,
-                 "redis, roce, get, recovery, restart, cleaning, or a list of these")
+                 "redis, roce, get, recovery, restart, verify, cleaning, or a list of these")
       ->capture_default_str();
   app.add_option("--match", options.match, "beside Redis: only lines whose name has this in it");
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
@@ -53,6 +53,9 @@ int main(int argc, char** argv) {
   }
   if (status.ok() && only.find("get") != std::string::npos) {
     status = bench::measure_mapped_get(options);
+  }
+  if (status.ok() && only.find("verify") != std::string::npos) {
+    status = bench::measure_verify(options);
   }
   if (status.ok() && only.find("cleaning") != std::string::npos) {
     status = bench::measure_cleaning(options);

@@ -36,6 +36,10 @@ Status measure_restart(const StoreBenchOptions& options);
 // time that it costs the server.
 Status measure_mapped_get(const StoreBenchOptions& options);
 
+// Gets whose checksum is computed beside gets whose is not, by size, for clients on mapped and on
+// ring and for the server's own process: where verify_reads = auto may verify.
+Status measure_verify(const StoreBenchOptions& options);
+
 // A small pool under updates that take many times its size (cleaning.h), as it goes along.
 Status measure_cleaning(const StoreBenchOptions& options);
 

@@ -25,6 +25,7 @@ enum class ErrorCode : std::uint8_t {
   io_error = 9,           // the operating system failed
   closed = 10,            // the store is gone: make a new one
   timed_out = 11,         // no answer in time: a put may or may not have happened
+  conflict = 12,          // a condition of a write of several keys does not hold
 };
 
 // "not_found"
@@ -54,7 +55,7 @@ class [[nodiscard]] Expected {
   explicit operator bool() const { return state_.index() == 0; }
   bool ok() const { return state_.index() == 0; }
 
-  // The value; throws Failure when there is none.
+  // The value; throws Failure if it is an Error.
   T& value() & { return require(), std::get<0>(state_); }
   const T& value() const& { return require(), std::get<0>(state_); }
   T&& value() && { return require(), std::get<0>(std::move(state_)); }

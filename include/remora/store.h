@@ -1,7 +1,8 @@
-// Store: a durable key-value store, in this process or in another one of this machine.
+// Store: a durable key-value store: in this process, in another one, or on another machine.
 //
 //   remora::Store store = remora::Store::open("data/my.pool").value();      // embedded
 //   remora::Store store = remora::Store::connect("data/remora.sock").value();  // `remora serve`
+//   remora::Store store = remora::Store::connect("192.0.2.7:4791", {.token = "..."}).value();
 //   store.put("key", "value").value();
 //   std::string value = store.get("key").value();
 //
@@ -26,9 +27,9 @@
 // all that was acknowledged is persistent, as far as the engine makes it so by itself.
 //
 // Failure. Typed (error.h). `closed` says that the connection ended in the middle of an operation,
-// which may or may not have happened; the next call connects anew, and fails if nobody serves. The
+// which may or may not have happened; the next call connects again, and fails if nobody serves. The
 // blocking get does so by itself. A connected store that is left alone for seconds may be
-// disconnected, since it cannot follow what the server tells all clients: it connects anew before
+// disconnected, since it cannot follow what the server tells all clients: it connects again before
 // it does what it is asked. A pool file that is cut short while it is in use ends the program by a
 // signal, unless the program asks for a failure instead (signals.h).
 #pragma once
@@ -42,11 +43,20 @@
 #include <vector>
 
 #include <remora/error.h>
+#include <remora/facts.h>
 #include <remora/flow.h>
 
 namespace remora {
 
 enum class Durability : std::uint8_t { standard, persistent };
+
+// Whether a get computes the checksum of the value that it shows. A value that fails it is
+// `damaged`, and its bytes are not shown.
+enum class VerifyReads : std::uint8_t {
+  automatic,  // where that costs under a tenth of the get: small values
+  always,
+  never,  // values that were verified since the store was started are shown as they are
+};
 
 struct OpenOptions {
   std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
@@ -54,13 +64,23 @@ struct OpenOptions {
   std::string engine = "efactory";            // `remora bench --help` lists them
   std::uint32_t in_flight = 16;               // operations at a time; more wait
   std::size_t largest_value_bytes = 1 << 20;  // up to 16 MB; costs memory
+  VerifyReads verify_reads = VerifyReads::automatic;
 };
 
 struct ConnectOptions {
-  std::string token = {};        // in place of the user's own role
+  // Gives the role, in place of that of the user. A store on another machine asks for one. It does
+  // not travel: both sides prove that they know it.
+  std::string token = {};
+  // For another machine: a file (PEM) that vouches for the certificate of its server; the session
+  // then goes by TLS. Empty: in clear.
+  std::string tls_ca = {};
+  // "roce": by RoCE in software, to another machine; "verbs" or "verbs:DEVICE": through this RDMA
+  // device. Empty: as the server has it.
+  std::string fabric = {};
   std::uint32_t in_flight = 16;  // operations at a time; more wait
   std::size_t largest_value_bytes = 1 << 20;
   std::uint64_t timeout_ns = 10'000'000'000;  // of an answer
+  VerifyReads verify_reads = VerifyReads::automatic;
 };
 
 // What bytes are made persistent by.
@@ -94,6 +114,52 @@ class Batch {
   std::vector<Operation> operations_;
 };
 
+// A value, and what conditions name it by.
+struct Versioned {
+  std::string value;
+  std::uint64_t version = 0;  // another one after every put of this key, and never 0
+};
+
+// Several keys to be written at once: wholly or not at all, for every reader and at every power
+// cut. A reader that has seen one of its keys finds all others in every get that it begins then. A
+// key stands once among the writes. It keeps copies.
+class Together {
+ public:
+  // That the key has this version when all is written; 0: that there is no such key. Where one does
+  // not hold, nothing is written.
+  void expect(std::string key, std::uint64_t version) {
+    conditions_.push_back({std::move(key), version});
+  }
+  // `expires`: milliseconds since 1970, from when on the key is not there; 0: never.
+  void put(std::string key, std::string value, std::uint64_t expires = 0) {
+    writes_.push_back({std::move(key), std::move(value), expires, true});
+  }
+  void del(std::string key) { writes_.push_back({std::move(key), {}, 0, false}); }
+
+  struct Condition {
+    std::string key = {};
+    std::uint64_t version = 0;
+  };
+  struct Write {
+    std::string key = {};
+    std::string value = {};
+    std::uint64_t expires = 0;
+    bool is_put = true;  // else a deletion
+  };
+  const std::vector<Condition>& conditions() const { return conditions_; }
+  const std::vector<Write>& writes() const { return writes_; }
+  void clear() {
+    conditions_.clear();
+    writes_.clear();
+  }
+
+ private:
+  std::vector<Condition> conditions_;
+  std::vector<Write> writes_;
+};
+
+struct StoreParts;  // of the library
+
 class Store {
  public:
   // A store of this process alone, in a file that is made if it is not there. in_use when another
@@ -101,9 +167,10 @@ class Store {
   static Expected<Store> open(const std::string& pool_path, const OpenOptions& options = {});
   // The same in memory, gone with the process.
   static Expected<Store> open_memory(const OpenOptions& options = {});
-  // The store that `remora serve` serves at that socket. not_found when nobody listens there.
-  static Expected<Store> connect(const std::string& socket_path,
-                                 const ConnectOptions& options = {});
+  // The store that `remora serve` serves: the path of its socket on this machine, or HOST:PORT on
+  // another one, where it was told to --listen. A HOST is a name or an address, one of IPv6 in
+  // brackets; a path with a colon in it has a slash too. not_found when nobody listens there.
+  static Expected<Store> connect(const std::string& where, const ConnectOptions& options = {});
 
   Store(Store&&) noexcept;
   Store& operator=(Store&&) = delete;
@@ -115,17 +182,27 @@ class Store {
                      Durability durability = Durability::standard);
   // not_found when there is no such key.
   Expected<std::string> get(std::string_view key);
+  // The same, with the version that conditions name.
+  Expected<Versioned> get_version(std::string_view key);
   // Success also when the key was not there.
   Expected<void> del(std::string_view key);
+  // All of it, as durable as a put. `conflict`, where a condition does not hold; `damaged`, where
+  // one names a damaged key; `no_space`, where there is no room for all of it: a write is never
+  // split. After any failure but `closed` and `timed_out` nothing has happened. Of the engine
+  // efactory; `unsupported` of others.
+  Expected<void> write(const Together& together, Durability durability = Durability::standard);
   // Calls visit(key) for every key, in no order, until it returns false. A key that is there from
   // beginning to end is visited at least once. The visit does not use the store.
   Expected<void> scan(const std::function<bool(std::string_view key)>& visit);
   // All of them at once; outcomes in the order of the batch, with a value for each get.
   std::vector<Expected<std::string>> run(const Batch& batch);
 
-  // Connects anew if the connection has ended, as every blocking call does before its work; for
-  // those who use the forms below alone. Not from inside a flow.
-  Expected<void> reconnect();
+  // Connects again if the connection has ended, as every blocking call does before its work, and
+  // returns whether it had. For programs that use only the forms below. Not from inside a flow.
+  Expected<bool> reconnect();
+  // Lets values of up to so many bytes through from now on, where that is more than before: a
+  // larger buffer needs a new connection. in_use while operations are under way.
+  Expected<void> make_room(std::size_t value_bytes);
 
   // --- Started at once, ended later: to be awaited in a Flow, or waited for.
 
@@ -155,11 +232,24 @@ class Store {
   void wait_all();
   // Runs the loop once; may sleep until something happens.
   void turn();
+  // Runs the loop for so long.
+  void run_for(std::uint64_t span_ns);
 
   // --- About it.
 
   Medium medium();
-  // "mapped" when this process works on the pool's memory by itself, "ring" when the server does.
+  // What an acknowledged put is now, in a few words: "persistent", "visible", or "visible" and what
+  // the store's medium does not survive.
+  std::string acknowledged(Durability durability);
+  // What the store tells of itself.
+  Expected<Facts> facts();
+  // Asks the server to verify everything that the store holds; its facts before that. Its facts
+  // then tell how far it is. Needs the role admin.
+  Expected<Facts> scrub();
+  // Asks the server to stop in order; its last facts. Needs the role admin.
+  Expected<Facts> stop();
+  // "mapped" when this process works on the pool's memory by itself, "ring" when the server does,
+  // "roce" across the network, "verbs:DEVICE" through an RDMA device.
   std::string wire();
   // "read", "write" or "admin".
   std::string role() const;
@@ -167,13 +257,13 @@ class Store {
   Expected<void> failure() const;
 
  private:
+  friend struct StoreParts;
   // A turn of the loop, and what is to be done when no other may follow.
   void step();
   void leave();
 
-  struct Inside;
-  explicit Store(std::unique_ptr<Inside> inside);
-  std::unique_ptr<Inside> inside_;
+  explicit Store(std::unique_ptr<StoreParts> parts);
+  std::unique_ptr<StoreParts> parts_;
 };
 
 }  // namespace remora

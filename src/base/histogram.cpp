@@ -19,6 +19,20 @@ void Histogram::merge(const Histogram& other) {
   max_ = std::max(max_, other.max_);
 }
 
+Histogram Histogram::since(const Histogram& earlier) const {
+  Histogram later;
+  for (std::size_t i = 0; i < bucket_count; ++i) {
+    later.buckets_[i] = buckets_[i] - earlier.buckets_[i];
+    if (later.buckets_[i] != 0) {
+      later.min_ = std::min(later.min_, highest_in(i));
+      later.max_ = highest_in(i);
+    }
+  }
+  later.count_ = count_ - earlier.count_;
+  later.sum_ = sum_ - earlier.sum_;
+  return later;
+}
+
 double Histogram::mean() const {
   return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }

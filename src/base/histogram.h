@@ -31,6 +31,10 @@ class Histogram {
   // Adds all that the other has seen, as if it had been recorded here.
   void merge(const Histogram& other);
 
+  // What was recorded here since `earlier` was a copy of this. Its min() and max() are the highest
+  // values of their buckets.
+  Histogram since(const Histogram& earlier) const;
+
   void clear() { *this = Histogram(); }
 
   std::uint64_t count() const { return count_; }

@@ -137,6 +137,23 @@ TEST(Histogram, merging_an_empty_one_changes_nothing) {
   EXPECT_EQ(histogram.count(), 1u);
 }
 
+TEST(Histogram, tells_what_came_since_a_copy) {
+  Histogram all;
+  all.record(5, 3);
+  all.record(1'000'000);
+  const Histogram earlier = all;
+  EXPECT_EQ(all.since(earlier).count(), 0u);
+  EXPECT_EQ(all.since(earlier).max(), 0u);
+  all.record(7);
+  all.record(100, 2);
+  const Histogram later = all.since(earlier);
+  EXPECT_EQ(later.count(), 3u);
+  EXPECT_EQ(later.min(), 7u);
+  EXPECT_EQ(later.max(), 100u);
+  EXPECT_EQ(later.percentile(50), 100u);
+  EXPECT_DOUBLE_EQ(later.mean(), 69.0);
+}
+
 TEST(Histogram, clearing_forgets_all) {
   Histogram histogram;
   histogram.record(5);

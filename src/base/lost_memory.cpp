@@ -13,35 +13,35 @@ namespace {
 
 // A range is there while `end` is not 0, which is stored last and cleared first: the handler finds
 // it without a lock.
-struct Slot {
+struct WatchedRange {
   std::atomic<std::uintptr_t> begin = 0;
   std::atomic<std::uintptr_t> end = 0;
   std::atomic<bool> is_taken = false;
   std::atomic<bool> is_lost = false;
 };
 
-constinit std::array<Slot, 256> slots = {};
+constinit std::array<WatchedRange, 256> watched_ranges = {};
 constinit std::mutex table_mutex;
 struct sigaction before = {};
 
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
-bool holds(const Slot& slot, std::uintptr_t at) {
-  const std::uintptr_t end = slot.end.load(std::memory_order_acquire);
-  return at < end && at >= slot.begin.load(std::memory_order_relaxed);
+bool holds(const WatchedRange& range, std::uintptr_t at) {
+  const std::uintptr_t end = range.end.load(std::memory_order_acquire);
+  return at < end && at >= range.begin.load(std::memory_order_relaxed);
 }
 
-void lose(Slot& slot) {
-  slot.is_lost.store(true, std::memory_order_release);
+void lose(WatchedRange& range) {
+  range.is_lost.store(true, std::memory_order_release);
   lost_memory::losses.fetch_add(1, std::memory_order_acq_rel);
 }
 
 // Zeros in place of what is gone, from the page of the fault on. Mappings of devices are cut at
 // larger pages only.
-bool put_zeros(std::uintptr_t at, const Slot& slot) {
-  const std::uintptr_t begin = slot.begin.load(std::memory_order_relaxed);
-  const std::uintptr_t end = slot.end.load(std::memory_order_relaxed);
+bool put_zeros(std::uintptr_t at, const WatchedRange& range) {
+  const std::uintptr_t begin = range.begin.load(std::memory_order_relaxed);
+  const std::uintptr_t end = range.end.load(std::memory_order_relaxed);
   for (const std::uintptr_t unit :
        {std::uintptr_t{page_bytes}, std::uintptr_t{2} << 20, std::uintptr_t{1} << 30}) {
     const std::uintptr_t from = std::max(at & ~(unit - 1), begin);
@@ -53,8 +53,8 @@ bool put_zeros(std::uintptr_t at, const Slot& slot) {
   return false;
 }
 
-// Whoever was asked before, or the end of the process. A fault comes again when the handler
-// returns; a signal that somebody sent does not.
+// The handler that was there before, or the end of the process. A fault comes again when the
+// handler returns; a signal that somebody sent does not.
 void hand_on(int signal, siginfo_t* info, void* context) {
   if ((before.sa_flags & SA_SIGINFO) != 0) {
     before.sa_sigaction(signal, info, context);
@@ -77,17 +77,17 @@ void hand_on(int signal, siginfo_t* info, void* context) {
 }
 
 // Calls what may be called in a signal handler, and mmap, which on Linux is no more than a system
-// call. It says that the range is lost before it gives it zeros: who sees them can know.
+// call. It says that the range is lost before it gives it zeros: a reader that sees them can know.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
   bool is_watched = false;
   bool has_zeros = true;
-  for (Slot& slot : slots) {
-    if (info->si_code > 0 && holds(slot, at)) {  // one of several of the same memory
+  for (WatchedRange& range : watched_ranges) {
+    if (info->si_code > 0 && holds(range, at)) {  // one of several of the same memory
       is_watched = true;
-      lose(slot);
-      has_zeros = put_zeros(at, slot) && has_zeros;
+      lose(range);
+      has_zeros = put_zeros(at, range) && has_zeros;
     }
   }
   if (!is_watched || !has_zeros) {
@@ -112,9 +112,9 @@ Status catch_lost_memory() {
 }
 
 bool is_memory_lost(const void* at) {
-  return std::ranges::any_of(slots, [at](const Slot& slot) {
-    return holds(slot, reinterpret_cast<std::uintptr_t>(at)) &&
-           slot.is_lost.load(std::memory_order_acquire);
+  return std::ranges::any_of(watched_ranges, [at](const WatchedRange& range) {
+    return holds(range, reinterpret_cast<std::uintptr_t>(at)) &&
+           range.is_lost.load(std::memory_order_acquire);
   });
 }
 
@@ -128,15 +128,15 @@ Status lost_memory_failure() {
 
 WatchedMemory::WatchedMemory(ConstBytes range) {
   const std::lock_guard lock(table_mutex);
-  for (std::uint32_t i = 0; i < slots.size() && slot_ == none; ++i) {
-    Slot& slot = slots[i];
-    if (!slot.is_taken.load(std::memory_order_relaxed)) {
+  for (std::uint32_t i = 0; i < watched_ranges.size() && slot_ == none; ++i) {
+    WatchedRange& watched = watched_ranges[i];
+    if (!watched.is_taken.load(std::memory_order_relaxed)) {
       slot_ = i;
       const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
-      slot.is_taken = true;
-      slot.is_lost = false;
-      slot.begin.store(begin, std::memory_order_relaxed);
-      slot.end.store(begin + round_up(range.size(), page_bytes), std::memory_order_release);
+      watched.is_taken = true;
+      watched.is_lost = false;
+      watched.begin.store(begin, std::memory_order_relaxed);
+      watched.end.store(begin + round_up(range.size(), page_bytes), std::memory_order_release);
     }
   }
 }
@@ -144,19 +144,19 @@ WatchedMemory::WatchedMemory(ConstBytes range) {
 WatchedMemory::~WatchedMemory() {
   if (slot_ != none) {
     const std::lock_guard lock(table_mutex);
-    slots[slot_].end = 0;
-    slots[slot_].is_taken = false;
+    watched_ranges[slot_].end = 0;
+    watched_ranges[slot_].is_taken = false;
   }
 }
 
 void WatchedMemory::lose() const {
-  if (slot_ != none && !slots[slot_].is_lost) {
-    remora::lose(slots[slot_]);
+  if (slot_ != none && !watched_ranges[slot_].is_lost) {
+    remora::lose(watched_ranges[slot_]);
   }
 }
 
 bool WatchedMemory::was_lost() const {
-  return slot_ != none && slots[slot_].is_lost.load(std::memory_order_acquire);
+  return slot_ != none && watched_ranges[slot_].is_lost.load(std::memory_order_acquire);
 }
 
 }  // namespace remora

@@ -1,6 +1,6 @@
 // Memory of a file that a process has mapped can be lost while it is used: somebody cuts the file
-// short, the disk is full under a hole, persistent memory has an error. Whoever touches it then is
-// ended by SIGBUS, without a word.
+// short, the disk is full under a hole, persistent memory has an error. SIGBUS then ends the
+// process that touches it, without a word.
 //
 // Where the process wants that (catch_lost_memory), ranges that are watched are lost in another
 // way: the access goes on with zeros, which nobody else sees, from there to the end of the range,
@@ -51,7 +51,7 @@ class WatchedMemory {
   ~WatchedMemory();
 
   bool lost() const { return any_memory_lost() && was_lost(); }
-  // For who learns it by other means.
+  // Called where the loss is learnt by other means.
   void lose() const;
 
  private:

@@ -31,6 +31,8 @@ std::string_view to_string(Code code) {
       return "closed";
     case Code::timed_out:
       return "timed_out";
+    case Code::conflict:
+      return "conflict";
   }
   return "unknown";
 }

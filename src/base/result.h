@@ -29,6 +29,7 @@ enum class Code : std::uint8_t {
   io_error,           // the operating system failed; the object is closed for good
   closed,             // it was closed, or failed earlier
   timed_out,
+  conflict,  // a condition that the caller named does not hold
 };
 
 // The code in words, as error messages and JSON have it: "not_found".
@@ -143,3 +144,20 @@ class [[nodiscard]] Result {
       co_return remora_try_status;                                                    \
     }                                                                                 \
   } while (false)
+
+// Makes `name`, the Result of the expression. Returns its failure to the caller, or goes on with
+// `name` holding a value. Two statements: it stands where declarations do.
+#define REMORA_TRY_RESULT(name, ...) \
+  auto name = (__VA_ARGS__);         \
+  if (!name.ok()) {                  \
+    return name.status();            \
+  }                                  \
+  static_assert(true)
+
+// The same in a coroutine.
+#define REMORA_CO_TRY_RESULT(name, ...) \
+  auto name = (__VA_ARGS__);            \
+  if (!name.ok()) {                     \
+    co_return name.status();            \
+  }                                     \
+  static_assert(true)

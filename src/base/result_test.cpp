@@ -42,10 +42,10 @@ TEST(Status, os_failures_get_the_code_that_programs_act_on) {
 
 TEST(Status, every_code_has_a_name_of_its_own) {
   std::set<std::string_view> names;
-  for (int code = 0; code <= static_cast<int>(Code::timed_out); ++code) {
+  for (int code = 0; code <= static_cast<int>(Code::conflict); ++code) {
     names.insert(to_string(static_cast<Code>(code)));
   }
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(Code::timed_out) + 1);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(Code::conflict) + 1);
   EXPECT_FALSE(names.contains("unknown"));
 }
 

@@ -66,10 +66,7 @@ Result<std::uint64_t> parse_size(std::string_view text) {
   if (unit.size() > 1 && unit[0] == ' ') {
     unit.remove_prefix(1);
   }
-  const Result<std::size_t> power = parse_unit(unit, text);
-  if (!power.ok()) {
-    return power.status();
-  }
+  REMORA_TRY_RESULT(power, parse_unit(unit, text));
   if (number > std::numeric_limits<std::uint64_t>::max() / unit_bytes(*power)) {
     return refused(text, "it is too large");
   }

@@ -32,8 +32,8 @@ SocketAddress from(const T& plain) {
 
 Status no_place(std::string_view text) {
   return Status(Code::invalid_argument,
-                fmt::format("'{}' is no place to listen; write an address or a name, and a port, "
-                            "such as 127.0.0.1:9464, [::1]:9464 or localhost:9464",
+                fmt::format("'{}' is not an address to listen at; write an address or a name, and "
+                            "a port, such as 127.0.0.1:9464, [::1]:9464 or localhost:9464",
                             text));
 }
 

@@ -39,8 +39,8 @@ struct SocketAddress {
   std::string text() const;
 };
 
-// That a host was not found, from what getaddrinfo said: invalid_argument when there is none of
-// that name, unsupported when nobody could tell, such as while no name server answers.
+// The failure of a look-up, from what getaddrinfo said: invalid_argument when no host has that
+// name, unsupported when nobody could tell, such as while no name server answers.
 Status look_up_failure(std::string_view host, int error);
 
 }  // namespace remora

@@ -11,20 +11,20 @@
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
-#include "cli/nic_bench/nic_bench.h"
 #include "cli/store_bench/command.h"
 #include "cli/validators.h"
+#include "lab/measured/nic/nic_bench.h"
 
 namespace remora::cli {
 namespace {
 
 struct BenchNicArguments {
-  NicBenchOptions options;
+  lab::NicBenchOptions options;
   std::string size;
   bool json = false;
 };
 
-void print_table(const NicBenchOptions& options, const NicBenchReport& report) {
+void print_table(const lab::NicBenchOptions& options, const lab::NicBenchReport& report) {
   fmt::print("{:>8} {:>13} {:>9} {:>6} {:>12} {:>12} {:>9} {:>9} {:>9}  {}\n", "wire", "operation",
              "size", "depth", "ops/s", "MB/s", "p50 us", "p99 us", "p99.9 us", "kind");
   const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
@@ -35,7 +35,7 @@ void print_table(const NicBenchOptions& options, const NicBenchReport& report) {
              report.modelled ? "modelled" : "measured");
 }
 
-void print_report(const NicBenchOptions& options, const NicBenchReport& report) {
+void print_report(const lab::NicBenchOptions& options, const lab::NicBenchReport& report) {
   nlohmann::ordered_json json = {{"wire", options.wire},
                                  {"op", options.operation},
                                  {"size_bytes", options.size_bytes},
@@ -56,17 +56,17 @@ void print_report(const NicBenchOptions& options, const NicBenchReport& report) 
 }
 
 int bench_nic(const BenchNicArguments& arguments) {
-  NicBenchOptions options = arguments.options;
-  if (!is_verbs(options.wire) && !(options.listen.empty() && options.target.empty())) {
+  lab::NicBenchOptions options = arguments.options;
+  if (!lab::is_verbs(options.wire) && !(options.listen.empty() && options.target.empty())) {
     return fail(Status(Code::invalid_argument, "--listen and --target need --wire verbs"));
   }
   if (!options.listen.empty()) {
-    const Status status = run_nic_target(options);
+    const Status status = lab::run_nic_target(options);
     return status.ok() ? exit_kept : fail(status);
   }
-  const std::string text = !arguments.size.empty()              ? arguments.size
-                           : works_on_a_word(options.operation) ? "8"
-                                                                : "64";
+  const std::string text = !arguments.size.empty()                   ? arguments.size
+                           : lab::works_on_a_word(options.operation) ? "8"
+                                                                     : "64";
   Result<std::uint64_t> size_bytes = parse_size(text);
   if (!size_bytes.ok()) {
     return fail(size_bytes.status());
@@ -74,7 +74,7 @@ int bench_nic(const BenchNicArguments& arguments) {
   options.size_bytes = *size_bytes;
   fmt::print(stderr, "bench nic: wire {}, op {}, size {}, depth {}, seed {}\n", options.wire,
              options.operation, options.size_bytes, options.depth, options.seed);
-  Result<NicBenchReport> report = run_nic_bench(options);
+  Result<lab::NicBenchReport> report = lab::run_nic_bench(options);
   if (!report.ok()) {
     return fail(report.status());
   }
@@ -98,7 +98,7 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   add_store_bench(*bench, exit_status);
   CLI::App* command = bench->add_subcommand("nic", "Operations of the fabric between two devices");
   const auto arguments = std::make_shared<BenchNicArguments>();
-  NicBenchOptions& options = arguments->options;
+  lab::NicBenchOptions& options = arguments->options;
   command
       ->add_option(
           "--wire", options.wire,
@@ -108,13 +108,14 @@ void add_bench_command(CLI::App& app, int& exit_status) {
                       "verbs: be the target for one initiator that comes to this ADDRESS:PORT");
   command->add_option("--target", options.target,
                       "verbs: the ADDRESS:PORT where another machine listens");
-  command->add_option("--op", options.operation, list_of_operations())->capture_default_str();
+  command->add_option("--op", options.operation, lab::list_of_operations())->capture_default_str();
   command->add_option("--size", arguments->size,
                       "Bytes of each operation, such as 64, 4K, 1M (default 64; 8 for atomics)");
   command->add_option("--depth", options.depth, "Operations in flight")
       ->capture_default_str()
       ->check(whole_number(1));
-  command->add_option("--ops", options.operations, "How many; 0 for about a second of them")
+  command
+      ->add_option("--ops", options.operations, "Number of operations; 0: about one second of them")
       ->capture_default_str()
       ->check(whole_number(0));
   command->add_option("--seed", options.seed, "Seed of the simulated world")

@@ -8,6 +8,7 @@ namespace remora::cli {
 
 void add_product_commands(CLI::App& app, int& exit_status);
 void add_pool_command(CLI::App& app, int& exit_status);
+void add_systems_command(CLI::App& app, int& exit_status);
 void add_crash_command(CLI::App& app, int& exit_status);
 void add_matrix_command(CLI::App& app, int& exit_status);
 void add_bench_command(CLI::App& app, int& exit_status);

@@ -7,14 +7,16 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/crash_subjects.h"
 #include "cli/exit_status.h"
+#include "cli/granularity_words.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
 #include "cli/questions.h"
+#include "cli/systems.h"
 #include "cli/validators.h"
-#include "sim/check/promise.h"
-#include "sim/crash/campaign.h"
+#include "lab/check/promise.h"
+#include "lab/crash/campaign.h"
+#include "lab/subjects/subjects.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
@@ -38,22 +40,10 @@ struct CrashArguments {
 
 Result<CrashSettings> parse_settings(const CrashArguments& arguments) {
   CrashSettings settings;
-  Result<Domain> domain = parse_domain(arguments.domain);
-  if (!domain.ok()) {
-    return domain.status();
-  }
-  Result<bool> ddio = parse_switch(arguments.ddio);
-  if (!ddio.ok()) {
-    return ddio.status();
-  }
-  Result<FlushMeaning> flush = parse_flush_meaning(arguments.flush);
-  if (!flush.ok()) {
-    return flush.status();
-  }
-  Result<std::optional<Granularity>> granularity = parse_granularity(arguments.granularity);
-  if (!granularity.ok()) {
-    return granularity.status();
-  }
+  REMORA_TRY_RESULT(domain, parse_domain(arguments.domain));
+  REMORA_TRY_RESULT(ddio, parse_switch(arguments.ddio));
+  REMORA_TRY_RESULT(flush, parse_flush_meaning(arguments.flush));
+  REMORA_TRY_RESULT(granularity, parse_granularity(arguments.granularity));
   return CrashSettings{*domain, *ddio, *flush, *granularity};
 }
 
@@ -156,22 +146,34 @@ nlohmann::ordered_json to_json(const Mutant& mutant) {
 
 int run_mutants_of(const CrashSubject& subject, const CrashArguments& arguments,
                    const CampaignOptions& options) {
+  if (subject.descriptor().sources.empty()) {
+    return fail(Status(Code::invalid_argument,
+                       std::string(subject.name()) +
+                           " answers for no persist calls; choose a store, the log or the pool"));
+  }
   const MutantReport report = run_mutants(subject, options);
+  nlohmann::ordered_json unanswered = nlohmann::ordered_json::array();
+  for (const SiteEntry& site : report.others) {
+    if (!lab::is_answered_for(site.key)) {
+      unanswered.push_back(to_string(site.key));
+    }
+  }
   nlohmann::ordered_json survivors = nlohmann::ordered_json::array();
   nlohmann::ordered_json killed = nlohmann::ordered_json::array();
   for (const Mutant& mutant : report.mutants) {
     (mutant.killed ? killed : survivors).push_back(to_json(mutant));
   }
-  const bool sound = survivors.empty() && report.unmuted_violations.empty();
+  const bool sound = survivors.empty() && unanswered.empty() && report.unmuted_violations.empty();
   if (arguments.json) {
     nlohmann::ordered_json violations = nlohmann::ordered_json::array();
     for (const CrashViolation& violation : report.unmuted_violations) {
       violations.push_back(to_json(violation, arguments));
     }
     const nlohmann::ordered_json json = {
-        {"engine", arguments.engine}, {"seed", arguments.seed}, {"sites", report.mutants.size()},
-        {"killed", killed.size()},    {"survivors", survivors}, {"killed_sites", killed},
-        {"violations", violations}};
+        {"engine", arguments.engine},     {"seed", arguments.seed},
+        {"sites", report.mutants.size()}, {"killed", killed.size()},
+        {"survivors", survivors},         {"killed_sites", killed},
+        {"unanswered_sites", unanswered}, {"violations", violations}};
     print_json(json);
     return sound ? exit_kept : exit_broken;
   }
@@ -181,6 +183,10 @@ int run_mutants_of(const CrashSubject& subject, const CrashArguments& arguments,
   }
   fmt::print("{} persist sites, {} killed, {} survived\n", report.mutants.size(), killed.size(),
              survivors.size());
+  for (const nlohmann::ordered_json& site : unanswered) {
+    fmt::print("  nobody answers for {}: name its folder in a system's descriptor\n",
+               site.get<std::string>());
+  }
   for (const CrashViolation& violation : report.unmuted_violations) {
     print_violation(violation, arguments);
   }
@@ -203,7 +209,11 @@ int list_plants(const CrashSubject& subject, bool json) {
 }
 
 int crash(const CrashArguments& arguments) {
-  Result<std::unique_ptr<CrashSubject>> subject = find_subject(arguments.engine);
+  if (arguments.engine.empty()) {
+    print_systems(std::nullopt);
+    return exit_kept;
+  }
+  const Result<const CrashSubject*> subject = lab::find_subject(arguments.engine);
   if (!subject.ok()) {
     return fail(subject.status());
   }
@@ -222,7 +232,7 @@ int crash(const CrashArguments& arguments) {
   if (!hold_to.ok()) {
     return fail(hold_to.status());
   }
-  if (*hold_to && arguments.engine == "pool") {
+  if (*hold_to && !(*subject)->store_promise()) {
     return fail(Status(Code::invalid_argument, "only a store can be held to another promise"));
   }
   CampaignOptions options;
@@ -247,10 +257,12 @@ int crash(const CrashArguments& arguments) {
 void add_crash_command(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("crash", "Cut the power by seed and check what survives");
   const auto arguments = std::make_shared<CrashArguments>();
+  // With a default for its text, an option without a value would take that.
   command
       ->add_option("--engine", arguments->engine,
-                   "What is held to its promise: pool or a store engine")
-      ->capture_default_str();
+                   "What is held to its promise, the pool if nothing is said: " +
+                       lab::subject_names() + "; without a name: says what each of them is")
+      ->expected(0, 1);
   command->add_option("--runs", arguments->runs, "How many seeded runs")
       ->capture_default_str()
       ->check(whole_number(1));
@@ -265,7 +277,7 @@ void add_crash_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command
       ->add_option("--granularity", arguments->granularity,
-                   "Of the medium: cache-line, page, or any (by the seed)")
+                   "Granularity of the medium: cache-line, page, or any (by the seed)")
       ->capture_default_str();
   command->add_option("--plant", arguments->plant, "Plant one bug, which must then be caught");
   command
@@ -278,7 +290,7 @@ void add_crash_command(CLI::App& app, int& exit_status) {
                     "Mute every persist call in turn; each must be missed");
   command
       ->add_option("--most-violations", arguments->most_violations,
-                   "Stop when so many violations were found, or a few more")
+                   "Stop after about this many violations")
       ->capture_default_str()
       ->check(whole_number(1));
   command->add_option("--threads", arguments->threads, "Threads to use; 0 means one for each core")

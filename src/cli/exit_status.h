@@ -1,28 +1,9 @@
-// What the command's exit status means. Scripts rely on it.
+// How a command ends that failed.
 #pragma once
 
-#include "base/result.h"
+#include "base/exit_status.h"
 
 namespace remora::cli {
-
-inline constexpr int exit_kept = 0;         // every promise that was checked was kept
-inline constexpr int exit_broken = 1;       // one was broken
-inline constexpr int exit_usage = 2;        // the command was not used as it can be
-inline constexpr int exit_environment = 3;  // this machine or this file cannot serve
-
-// The status for a failure: the user's choice was wrong, or the environment cannot serve it.
-constexpr int exit_for(Code code) {
-  switch (code) {
-    case Code::ok:
-      return exit_kept;
-    case Code::invalid_argument:
-    case Code::not_found:
-    case Code::already_exists:
-      return exit_usage;
-    default:
-      return exit_environment;
-  }
-}
 
 // Prints "remora: message" to standard error and returns exit_for(its code).
 int fail(const Status& status);

@@ -33,6 +33,7 @@ bool name_unknown_word(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace remora;
   using namespace remora::cli;
   CLI::App app("Remora: bytes on another machine's persistent memory, and when they survive");
   app.name("remora");
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
   int exit_status = exit_kept;
   add_product_commands(app, exit_status);
   add_pool_command(app, exit_status);
+  add_systems_command(app, exit_status);
   add_crash_command(app, exit_status);
   add_matrix_command(app, exit_status);
   add_bench_command(app, exit_status);

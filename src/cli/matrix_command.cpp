@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -11,21 +10,17 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/crash_subjects.h"
 #include "cli/exit_status.h"
+#include "cli/granularity_words.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
 #include "cli/questions.h"
 #include "cli/validators.h"
-#include "kv/store.h"
-#include "sim/crash/campaign.h"
+#include "lab/crash/campaign.h"
+#include "lab/subjects/subjects.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
-
-// Those whose promise is Remora's own. The others are the papers' rivals: that one of them breaks
-// its promise on some platform is what the matrix is there to show.
-constexpr std::array<std::string_view, 3> ours = {"pool", "efactory", "efactory-no-hr"};
 
 struct MatrixArguments {
   std::vector<std::string> engines;
@@ -65,9 +60,10 @@ std::optional<CrashViolation> first_violation(const CrashSubject& subject,
   return std::move(report.violations.front());
 }
 
-bool is_open(const std::string& engine) {
-  const Result<const kv::Engine*> store = kv::find_engine(engine);
-  return store.ok() && (*store)->promise().acknowledged <= Acknowledged::visible;
+// Whether the promise says nothing of power cuts.
+bool is_open(const CrashSubject& subject) {
+  const std::optional<Promise> promise = subject.store_promise();
+  return promise && promise->acknowledged <= Acknowledged::visible;
 }
 
 Cell run_cell(const CrashSubject& subject, const Platform& platform,
@@ -80,7 +76,7 @@ Cell run_cell(const CrashSubject& subject, const Platform& platform,
   options.most_violations = 1;
   Cell cell{std::string(subject.name()), std::string(subject.promise()), platform, 0, {}, {}};
   cell.violation = first_violation(subject, options, cell.runs);
-  for (const Question& question : is_open(cell.engine) ? questions() : questions().first(0)) {
+  for (const Question& question : is_open(subject) ? questions() : questions().first(0)) {
     options.hold_to = question.promise;
     options.only_rule = question.rule;
     std::uint64_t runs = 0;
@@ -214,19 +210,21 @@ void print_table(const std::vector<Cell>& cells, const std::vector<std::string>&
 
 int matrix(MatrixArguments arguments) {
   if (arguments.engines.empty()) {
-    arguments.engines = subject_names();
+    for (const CrashSubject* subject : lab::subjects()) {
+      arguments.engines.emplace_back(subject->name());
+    }
   }
   const Result<std::optional<Granularity>> granularity = parse_granularity(arguments.granularity);
   if (!granularity.ok()) {
     return fail(granularity.status());
   }
-  std::vector<std::unique_ptr<CrashSubject>> subjects;
+  std::vector<const CrashSubject*> subjects;
   for (const std::string& engine : arguments.engines) {
-    Result<std::unique_ptr<CrashSubject>> subject = find_subject(engine);
+    const Result<const CrashSubject*> subject = lab::find_subject(engine);
     if (!subject.ok()) {
       return fail(subject.status());
     }
-    subjects.push_back(std::move(subject).value());
+    subjects.push_back(*subject);
   }
   fmt::print(stderr, "matrix: seed {}, runs {} for each cell, granularity {}\n", arguments.seed,
              arguments.runs, arguments.granularity);
@@ -235,11 +233,11 @@ int matrix(MatrixArguments arguments) {
   {
     const std::vector<Platform> platforms = all_platforms();
     Progress progress("matrix", "cells", subjects.size() * platforms.size());
-    for (const std::unique_ptr<CrashSubject>& subject : subjects) {
+    for (const CrashSubject* subject : subjects) {
       for (const Platform& platform : platforms) {
         cells.push_back(run_cell(*subject, platform, arguments, *granularity));
-        ours_broken = ours_broken || (cells.back().violation &&
-                                      std::ranges::find(ours, subject->name()) != ours.end());
+        // That a rival breaks its promise on some platform is what the matrix is there to show.
+        ours_broken |= cells.back().violation && !subject->descriptor().is_rival;
         progress.show(cells.size());
       }
     }
@@ -263,7 +261,7 @@ void add_matrix_command(CLI::App& app, int& exit_status) {
       app.add_subcommand("matrix", "For every engine and platform: whether its promise held");
   const auto arguments = std::make_shared<MatrixArguments>();
   command->add_option("--engine", arguments->engines,
-                      "Only these: pool or a store engine; may be repeated");
+                      "Only these, of " + lab::subject_names() + "; may be repeated");
   command->add_option("--runs", arguments->runs, "How many seeded runs for each cell")
       ->capture_default_str()
       ->check(whole_number(1));
@@ -272,8 +270,8 @@ void add_matrix_command(CLI::App& app, int& exit_status) {
       ->check(whole_number(0));
   command
       ->add_option("--granularity", arguments->granularity,
-                   "Of the medium: cache-line, page, or any (by the seed); on pages the platform "
-                   "makes no difference")
+                   "Granularity of the medium: cache-line, page, or any (by the seed); on pages "
+                   "the platform makes no difference")
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "Threads to use; 0 means one for each core")
       ->capture_default_str()
@@ -286,7 +284,7 @@ void add_matrix_command(CLI::App& app, int& exit_status) {
       "(persistent).\n"
       "A cell that is broken is a finding, and the exit status is 0 all the same; it is 1 when "
       "the\n"
-      "promise of pool, efactory or efactory-no-hr was broken.");
+      "promise of a system was broken that is not a rival (`remora systems` tells).");
   command->callback([arguments, &exit_status] { exit_status = matrix(*arguments); });
 }
 

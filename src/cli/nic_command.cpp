@@ -11,10 +11,9 @@
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
-#include "cli/nic_bench/roce_target.h"
-#include "cli/nic_bench/side.h"
+#include "cli/nic_calibrate.h"
 #include "cli/nic_pingpong/command.h"
-#include "fabric/nic/wire/mapped/mapped_wire.h"
+#include "fabric/nic/wire/joined/mapped_wire.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "fabric/nic/wire/sim/profile.h"
@@ -23,6 +22,8 @@
 #include "fabric/verbs/device_list.h"
 #include "fabric/verbs/gid_choice.h"
 #include "fabric/verbs/verbs_device.h"
+#include "lab/measured/nic/roce_target.h"
+#include "lab/measured/nic/side.h"
 #include "runtime/poll_loop.h"
 #include "runtime/virtual_loop.h"
 
@@ -52,11 +53,7 @@ std::string_view to_text(fabric::PlacementOrder order) {
 
 Result<DeviceAttributes> ring_attributes() {
   PollLoop loop;
-  Result<std::unique_ptr<fabric::nic::RingWire>> wire =
-      fabric::nic::RingWire::create(loop, nullptr);
-  if (!wire.ok()) {
-    return wire.status();
-  }
+  REMORA_TRY_RESULT(wire, fabric::nic::ring::RingWire::create(loop, nullptr));
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, **wire, dma);
   return nic.attributes();
@@ -64,11 +61,7 @@ Result<DeviceAttributes> ring_attributes() {
 
 Result<DeviceAttributes> mapped_attributes() {
   PollLoop loop;
-  Result<std::unique_ptr<fabric::nic::MappedWire>> wire =
-      fabric::nic::MappedWire::create(loop, nullptr);
-  if (!wire.ok()) {
-    return wire.status();
-  }
+  REMORA_TRY_RESULT(wire, fabric::nic::joined::MappedWire::create(loop, nullptr));
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, (*wire)->wire(), dma);
   return nic.attributes();
@@ -76,36 +69,24 @@ Result<DeviceAttributes> mapped_attributes() {
 
 Result<DeviceAttributes> roce_attributes() {
   PollLoop loop;
-  Result<std::unique_ptr<fabric::nic::RoceWire>> wire = loopback_roce_wire();
-  if (!wire.ok()) {
-    return wire.status();
-  }
+  REMORA_TRY_RESULT(wire, lab::loopback_roce_wire());
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, **wire, dma);
   return nic.attributes();
 }
 
 Result<DeviceAttributes> sim_attributes(const std::string& profile) {
-  Result<fabric::nic::NicProfile> nic_profile = fabric::nic::load_nic_profile(profile);
-  if (!nic_profile.ok()) {
-    return nic_profile.status();
-  }
-  Result<fabric::nic::MemoryProfile> memory = fabric::nic::load_memory_profile("optane");
-  if (!memory.ok()) {
-    return memory.status();
-  }
+  REMORA_TRY_RESULT(nic_profile, fabric::nic::sim::load_nic_profile(profile));
+  REMORA_TRY_RESULT(memory, fabric::nic::sim::load_memory_profile("optane"));
   VirtualLoop loop({.seed = 1});
-  fabric::nic::SimNetwork network(loop, *nic_profile, *memory, Random(1));
+  fabric::nic::sim::SimNetwork network(loop, *nic_profile, *memory, Random(1));
   fabric::nic::PlainDma dma;
   const fabric::nic::Nic nic(loop, network.add_node(), dma);
   return nic.attributes();
 }
 
 Result<DeviceAttributes> verbs_attributes(const fabric::verbs::VerbsOptions& options) {
-  auto device = fabric::verbs::VerbsDevice::open(options);
-  if (!device.ok()) {
-    return device.status();
-  }
+  REMORA_TRY_RESULT(device, fabric::verbs::VerbsDevice::open(options));
   return (*device)->attributes();
 }
 
@@ -134,7 +115,11 @@ void print_table(const DeviceAttributes& device) {
   fmt::print("completions       {} per queue\n", device.max_completions);
   fmt::print("memory regions    {}\n", device.max_regions);
   fmt::print("reads in flight   {} per queue pair\n", device.max_reads_in_flight);
+  if (device.max_datagram_bytes != 0) {
+    fmt::print("largest datagram  {}\n", format_size(device.max_datagram_bytes));
+  }
   fmt::print("a WRITE appears   {}\n", to_text(device.placement_order));
+  fmt::print("a flushed WRITE   {}\n", to_string(device.flush_worth));
   fmt::print("capabilities\n");
   for (const Capability& capability : device.capabilities) {
     fmt::print("  {:24} {:9} {}\n", capability.name, to_text(capability.support), capability.how);
@@ -160,7 +145,9 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
           {"max_completions", device.max_completions},
           {"max_regions", device.max_regions},
           {"max_reads_in_flight", device.max_reads_in_flight},
+          {"max_datagram_bytes", device.max_datagram_bytes},
           {"placement_order", to_text(device.placement_order)},
+          {"flush_worth", to_string(device.flush_worth)},
           {"capabilities", capabilities},
           {"verbs_devices", fabric::verbs::device_names()}};
 }
@@ -211,6 +198,7 @@ void add_nic_command(CLI::App& app, int& exit_status) {
     exit_status = info(arguments->wire, arguments->profile, arguments->json);
   });
   add_pingpong_command(*nic, exit_status);
+  add_calibrate_command(*nic, exit_status);
 }
 
 }  // namespace remora::cli

@@ -142,10 +142,7 @@ int create(const PoolArguments& arguments) {
 // What the medium is, without recovering the pool: a region of its own over the same file, opened
 // for reading by the caller.
 Result<Strategy> strategy_of(const std::string& path, Media media) {
-  Result<FileHandle> file = FileHandle::open(path, false);
-  if (!file.ok()) {
-    return file.status();
-  }
+  REMORA_TRY_RESULT(file, FileHandle::open(path, false));
   return find_strategy(*file, media);
 }
 
@@ -188,7 +185,8 @@ void add_pool_command(CLI::App& app, int& exit_status) {
     return command;
   };
   const char* media_help =
-      "How it is made persistent: auto, dax, file (page granularity, msync) or dram (volatile)";
+      "How the pool is made persistent: auto, dax, file (page granularity, msync) or dram "
+      "(volatile)";
   CLI::App* create_command = add("create", "Make a new pool in a new file", create);
   create_command->add_option("--size", arguments->size, "Size, such as 256K, 64M, 2G, 1T")
       ->capture_default_str();
@@ -198,11 +196,13 @@ void add_pool_command(CLI::App& app, int& exit_status) {
   info_command->add_option("--media", arguments->media, media_help)->capture_default_str();
   add("check", "Check a pool and the store in it, every byte; the file is left untouched",
       check_pool);
-  CLI::App* salvage_command = add(
-      "salvage", "Save what is whole of a damaged store; the pool is left untouched", salvage_pool);
+  CLI::App* salvage_command =
+      add("salvage",
+          "Save the undamaged keys of a damaged store to a new pool; the old pool stays as it is",
+          salvage_pool);
   salvage_command->add_option("to", arguments->to, "The new pool's file")->required();
   salvage_command->add_option("--size", arguments->salvage_size,
-                              "Of the new pool; as the old one's unless told");
+                              "Size of the new pool [the size of the old one]");
   salvage_command->add_option("--media", arguments->media, media_help)->capture_default_str();
 }
 

@@ -14,8 +14,8 @@
 #include "cli/pool_commands.h"
 #include "cli/pool_view.h"
 #include "cli/product/part_file.h"
-#include "cli/progress.h"
 #include "kv/log/store_writer.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
@@ -38,11 +38,8 @@ Result<kv::Survey> find_store(PoolView& from, const std::string& path) {
 // All of them, persistent.
 Status write_store(PoolFile& to, Bytes from, std::vector<Offset> whole) {
   OfflineHost offline;
-  Result<std::unique_ptr<kv::StoreWriter>> writer =
-      kv::StoreWriter::create(offline.host(to.region()), to.pool(), salvaged_engine);
-  if (!writer.ok()) {
-    return writer.status();
-  }
+  REMORA_TRY_RESULT(writer,
+                    kv::StoreWriter::create(offline.host(to.region()), to.pool(), salvaged_engine));
   std::ranges::sort(whole);
   Progress progress("salvage", "keys", whole.size());
   for (const Offset offset : whole) {
@@ -56,10 +53,7 @@ Status write_store(PoolFile& to, Bytes from, std::vector<Offset> whole) {
 
 // As anybody will find it.
 Status check_saved(const std::string& path, std::uint64_t keys) {
-  Result<PoolFile> file = PoolFile::inspect(path);
-  if (!file.ok()) {
-    return file.status();
-  }
+  REMORA_TRY_RESULT(file, PoolFile::inspect(path));
   REMORA_TRY(file->pool().check_in_full());
   const kv::Survey survey = kv::survey_store(file->region().bytes(), &file->pool());
   return survey.findings.empty() && survey.keys == keys
@@ -74,10 +68,7 @@ Status save(PoolView& from, const kv::Survey& survey, const PoolArguments& argum
             std::uint64_t pool_bytes, Media media) {
   PartFile part(arguments.to);
   {
-    Result<PoolFile> to = PoolFile::create(part.path(), pool_bytes, media);
-    if (!to.ok()) {
-      return to.status();
-    }
+    REMORA_TRY_RESULT(to, PoolFile::create(part.path(), pool_bytes, media));
     part.made();
     Status status = write_store(*to, from.bytes(), survey.whole);
     if (status.code() == Code::no_space) {
@@ -138,7 +129,7 @@ int salvage_pool(const PoolArguments& arguments) {
   std::error_code unknown;
   if (std::filesystem::exists(arguments.to, unknown)) {
     return fail(Status(Code::already_exists,
-                       arguments.to + " is there already; choose another name, or remove it"));
+                       arguments.to + " exists already; choose another name, or remove it"));
   }
   const Result<Media> media = parse_media(arguments.media);
   if (!media.ok()) {

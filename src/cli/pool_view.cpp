@@ -12,20 +12,14 @@ Result<PoolView> PoolView::open(const std::string& path) {
     return view;
   }
   view.refusal = file.status();
-  Result<FileHandle> handle = FileHandle::open(path, false);
-  if (!handle.ok()) {
-    return handle.status();
-  }
+  REMORA_TRY_RESULT(handle, FileHandle::open(path, false));
   const Result<std::uint64_t> size_bytes = handle->size_bytes();
   if (!size_bytes.ok() || *size_bytes < pool_format::smallest_pool_bytes ||
       *size_bytes > pool_format::largest_pool_bytes) {
     return view.refusal;
   }
   view.handle.emplace(std::move(handle).value());
-  Result<std::unique_ptr<Region>> region = open_private(*view.handle);
-  if (!region.ok()) {
-    return region.status();
-  }
+  REMORA_TRY_RESULT(region, open_private(*view.handle));
   view.region = std::move(region).value();
   (void)Pool::open_damaged(*view.region, path, view.findings);
   return view;

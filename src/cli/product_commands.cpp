@@ -47,22 +47,23 @@ class ProductCommands {
     add_put();
     add_get();
     ProductArguments& all = *all_;
-    CLI::App* del = client("del", "Remove a key; no failure when it is not there",
+    CLI::App* del = client("del", "Remove a key; succeed also if the key does not exist",
                            [&all] { return del_command(all.where, all.key); });
     del->add_option("key", all.key, "The key")->required();
     add_scan();
     add_stat();
     CLI::App* shell = client("shell", "Talk to the store, line by line",
                              [&all] { return shell_command(all.where, all.shell); });
-    shell->add_option("--history", all.shell.history, "Where lines are kept; ~/.remora_history");
+    shell->add_option("--history", all.shell.history,
+                      "File for the lines that were entered [~/.remora_history]");
     add_top();
     add_explain();
     add_demo();
     add_backup();
-    CLI::App* scrub = client("scrub", "Verify all that the store holds, now; needs the role admin",
+    CLI::App* scrub = client("scrub", "Verify every value of the store now; needs the role admin",
                              [&all] { return scrub_command(all.where, all.scrub_json); });
     scrub->add_flag("--json", all.scrub_json, "Print JSON");
-    client("stop", "Let the store end its service in order; needs the role admin",
+    client("stop", "Stop the server in order; needs the role admin",
            [&all] { return stop_command(all.where); });
   }
 
@@ -100,35 +101,44 @@ class ProductCommands {
         "serve", "Serve a store to this machine's programs, and with --listen to those of others",
         [all = all_] { return serve_command(all->serve); });
     serve->add_option("--config", all_->serve.config,
-                      "A file of settings (TOML); flags win over it");
+                      "Read settings from this file (TOML); flags override them");
     const std::pair<const char*, const char*> keys[] = {
-        {"pool", "The pool's file, made if it is not there; \"\" for memory [data/remora.pool]"},
-        {"size", "Of a pool that is made, such as 256K, 64M, 2G [64M]"},
-        {"media", "How it is made persistent: auto, dax, file or dram [auto]"},
+        {"pool",
+         "The pool's file, created if it does not exist; \"\" for memory [data/remora.pool]"},
+        {"size", "Size of a new pool, such as 256K, 64M, 2G [64M]"},
+        {"media", "How the pool is made persistent: auto, dax, file or dram [auto]"},
         {"engine", "The store engine [efactory]"},
-        {"socket", "Where clients come in [beside the pool: data/remora.sock]"},
+        {"socket", "The Unix socket for clients [next to the pool: data/remora.sock]"},
         {"resp", "HOST:PORT for Redis clients, or \"\" for none [127.0.0.1:6380 if it is free]"},
         {"resp-durability",
-         "When their writes are answered: asynchronous (at once) or persistent [asynchronous]"},
-        {"resp-clients", "How many Redis clients at a time, as far as open files allow [10000]"},
+         "When writes of Redis clients are answered: asynchronous (at once) or persistent "
+         "[asynchronous]"},
+        {"resp-clients",
+         "Most Redis clients at a time; fewer if the limit of open files is lower [10000]"},
         {"metrics", "HOST:PORT for OpenMetrics over HTTP, and /health [none]"},
+        {"http",
+         "HOST:PORT for a live page that a browser shows, or auto: 127.0.0.1:6381 if it is free "
+         "[none]"},
         {"on-failure",
-         "When the pool cannot be written any more: exit (status 3), or stay for reads [exit]"},
-        {"listen", "HOST:PORT for clients of other machines, by RoCE, beside the socket [none]"},
+         "What the server does when it cannot write the pool any more: exit (with status 3), or "
+         "stay and answer reads [exit]"},
+        {"listen",
+         "HOST:PORT for clients of other machines, by RoCE, in addition to the socket [none]"},
         {"fabric",
          "roce: with --listen; verbs[:DEVICE]: clients reach the store through this RDMA device "
          "[auto: shared memory, and RoCE with --listen]"},
         {"tls-cert",
-         "A certificate (PEM), with --tls-key: --resp and --listen speak TLS alone. Values by RoCE "
+         "A certificate (PEM), with --tls-key: --resp and --listen speak only TLS. Values by RoCE "
          "stay in clear. Read again on SIGHUP, as [access] in --config is [none]"},
         {"tls-key", "The key of that certificate (PEM); others must not be able to read it [none]"},
-        {"clients", "How many at a time [64]"},
-        {"client-operations", "What one client may have in flight [8192]"},
-        {"client-bytes", "The same in bytes: values, requests, replies [256M]"},
-        {"scrub", "In how long all that lives is verified once, such as 24h, 30m; or off [24h]"},
+        {"clients", "Most native clients at a time [64]"},
+        {"client-operations", "Operations that one client may have in flight [8192]"},
+        {"client-bytes",
+         "Bytes that one client may have in flight: values, requests, replies [256M]"},
+        {"scrub", "Verify every value once within this time, such as 24h or 30m; or off [24h]"},
         {"verify-reads",
          "Whether gets of Redis clients compute checksums: auto, always or never [auto]"},
-        {"threads", "2: a thread, for which a core is free, verifies large values [1]"},
+        {"threads", "2: a second thread verifies large values; it needs a free core [1]"},
     };
     for (const auto& [key, help] : keys) {
       serve->add_option_function<std::string>(
@@ -144,9 +154,9 @@ class ProductCommands {
         "--insecure",
         [all = all_](std::int64_t) { all->serve.changes.emplace_back("insecure", "true"); },
         "Let other machines reach --listen without tokens, --resp without tokens and TLS, and "
-        "--metrics");
+        "--metrics and --http");
     serve->add_flag("--accept-damage", all_->serve.accept_damage,
-                    "Serve a store that is damaged, for reading alone");
+                    "Serve a damaged store, read-only");
   }
 
   void add_put() {
@@ -154,87 +164,96 @@ class ProductCommands {
     CLI::App* put = client("put", "Store a value under a key; prints what holds now",
                            [&all] { return put_command(all.where, all.put); });
     put->add_option("key", all.put.key, "The key, 1 byte to 1 KB")->required();
-    CLI::Option* value = put->add_option(
-        "value", all.put.value, "The value; without it, or with -, standard input is read");
+    CLI::Option* value =
+        put->add_option("value", all.put.value,
+                        "The value; if it is left out, or is -, it is read from standard input");
     put->add_option("--file", all.put.file, "Read the value from this file")->excludes(value);
-    put->add_flag("--persistent", all.put.persistent,
-                  "Acknowledge when it is persistent, and not before");
+    put->add_flag("--persistent", all.put.persistent, "Wait until the value is persistent");
   }
 
   void add_get() {
     ProductArguments& all = *all_;
-    CLI::App* get = client("get", "Print the value of a key; exits with 1 when there is none",
+    CLI::App* get = client("get", "Print the value of a key; exit with 1 if the key does not exist",
                            [&all] { return get_command(all.where, all.get); });
     get->add_option("key", all.get.key, "The key")->required();
-    get->add_flag("--raw", all.get.raw, "The bytes and nothing else, no newline");
+    get->add_flag("--raw", all.get.raw, "Print only the bytes, without a newline");
+    get->add_option("--verify-reads", all.where.verify_reads,
+                    "Whether the checksum of the value is computed: auto (small values), always or "
+                    "never")
+        ->capture_default_str();
   }
 
   void add_backup() {
     ProductArguments& all = *all_;
-    CLI::App* backup =
-        client("backup", "Copy the store, as of one moment, to a new pool while it is served",
-               [&all] { return backup_command(all.where, all.backup); });
+    CLI::App* backup = client("backup", "Copy a served store, as of one moment, to a new pool",
+                              [&all] { return backup_command(all.where, all.backup); });
     backup->add_option("to", all.backup.to, "The file of the new pool; it must not exist")
         ->required();
     backup->add_option("--size", all.backup.size,
-                       "Of the new pool, such as 64M [as large as the store's]");
+                       "Size of the new pool, such as 64M [the size of the store's pool]");
   }
 
   void add_scan() {
     ProductArguments& all = *all_;
     CLI::App* scan = client("scan", "List keys, in no particular order",
                             [&all] { return scan_command(all.where, all.scan); });
-    scan->add_option("--prefix", all.scan.prefix, "Only keys that begin so");
-    scan->add_option("--limit", all.scan.limit, "At most so many; 0 for all")
+    scan->add_option("--prefix", all.scan.prefix, "List only keys that begin with this");
+    scan->add_option("--limit", all.scan.limit, "List at most this many keys; 0 lists all")
         ->check(whole_number(0))
         ->capture_default_str();
-    scan->add_flag("--count", all.scan.count, "Print how many there are");
+    scan->add_flag("--count", all.scan.count, "Print the number of keys");
   }
 
   void add_stat() {
     ProductArguments& all = *all_;
-    CLI::App* stat = client("stat", "What the store tells of itself, and which wire was taken",
-                            [&all] { return stat_command(all.where, all.stat); });
+    CLI::App* stat =
+        client("stat", "Show the store's facts and counters, and the wire of this client",
+               [&all] { return stat_command(all.where, all.stat); });
     stat->add_option("name", all.stat.name, "Print this value alone");
     stat->add_flag("--json", all.stat.json, "Print JSON");
   }
 
   void add_top() {
     ProductArguments& all = *all_;
-    CLI::App* top = client("top", "The store's counters, again and again",
+    CLI::App* top = client("top", "Show the store's counters, repeatedly",
                            [&all] { return top_command(all.where, all.top); });
-    top->add_option("--interval", all.top.interval_ms, "Milliseconds between two looks")
+    top->add_option("--interval", all.top.interval_ms, "Milliseconds between two updates")
         ->check(CLI::Range(std::uint64_t{10}, std::uint64_t{3'600'000}))
         ->capture_default_str();
-    top->add_option("--times", all.top.times, "Looks; 0: until Ctrl-C")
+    top->add_option("--times", all.top.times, "Number of updates; 0: until Ctrl-C")
         ->check(whole_number(0))
         ->capture_default_str();
   }
 
   void add_explain() {
     ProductArguments& all = *all_;
-    CLI::App* explain =
-        client("explain", "How bytes become persistent here, and what an acknowledged put means",
-               [&all] { return explain_command(all.where, all.explain); });
-    explain->add_option("--pool", all.explain.pool, "Of this pool's file, with no server");
-    explain->add_option("--media", all.explain.media, "As pool info has it")->capture_default_str();
-    explain->add_option("--wire", all.explain.wire,
-                        "With --pool: as it is reached through this RDMA device, verbs[:DEVICE]");
+    CLI::App* explain = client(
+        "explain", "Explain how bytes become persistent here, and what an acknowledged put means",
+        [&all] { return explain_command(all.where, all.explain); });
+    explain->add_option("--pool", all.explain.pool, "Explain this pool's file, without a server");
+    explain
+        ->add_option("--media", all.explain.media,
+                     "How the pool is made persistent, as for `pool info`")
+        ->capture_default_str();
+    explain->add_option(
+        "--wire", all.explain.wire,
+        "With --pool: explain the pool as reached through this RDMA device, verbs[:DEVICE]");
   }
 
   void add_demo() {
-    CLI::App* demo = command("demo", "See what is promised, and held, in less than a minute",
+    CLI::App* demo = command("demo", "Show in less than a minute what is promised and kept",
                              [all = all_] { return demo_command(all->demo); });
-    demo->add_option("--seed", all_->demo.seed, "Of every choice")
+    demo->add_option("--seed", all_->demo.seed, "Seed of every random choice")
         ->check(whole_number(0))
         ->capture_default_str();
     demo->add_option("--kills", all_->demo.kills, "How often a real server is killed")
         ->check(whole_number(1))
         ->capture_default_str();
-    demo->add_option("--runs", all_->demo.cut_runs, "How many seeded runs have their power cut")
+    demo->add_option("--runs", all_->demo.cut_runs, "Number of seeded runs with power cuts")
         ->check(whole_number(1))
         ->capture_default_str();
-    demo->add_option("--folder", all_->demo.folder, "Where its files go, and are removed from")
+    demo->add_option("--folder", all_->demo.folder,
+                     "Folder for temporary files, which are removed afterwards")
         ->capture_default_str();
   }
 

@@ -23,7 +23,7 @@ constexpr std::array<Question, 3> all_questions = {
       "an acknowledged put is lost: its WRITE was acknowledged, nothing flushed it, and the power "
       "cut took it"}}};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> meanings = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> meanings = {
     {{"never_torn", "a get returned bytes that are no whole value of the key"},
      {"never_lost", "what was acknowledged as persistent is gone after a power cut"},
      {"monotonic_reads", "a get returned an older value than a get before it"},
@@ -31,6 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> meanings 
      {"durably_linearizable", "a get did not see what was acknowledged before it, or before a cut"},
      {"answers", "an operation got no answer, or one that the contract of stores does not know"},
      {"recovers", "the store did not come back after a power cut"},
+     {"keeps_times", "a key was not what its time and the changes of it allow"},
      {"settles", "the store never came to rest"},
      {"usable", "the store could not be used"}}};
 

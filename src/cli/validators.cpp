@@ -15,7 +15,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
         const auto [stopped, error] = std::from_chars(text.data(), end, value);
         const bool good = error == std::errc() && stopped == end && value >= least && value <= most;
         return good ? std::string()
-                    : fmt::format("'{}' will not do; choose a whole number from {}{}", text, least,
+                    : fmt::format("'{}' is not valid; choose a whole number from {}{}", text, least,
                                   most == UINT64_MAX ? "" : fmt::format(" to {}", most));
       },
       "");

@@ -5,12 +5,13 @@
 // what it was made from (queue pairs before their completion queues and domain, regions before
 // their domain, all before the device). Destroying a memory region returns only when no operation,
 // local or remote, uses its memory any more. Destroying a queue pair drives it to the error state
-// first; what was posted is dropped without completions.
+// first; what was posted is dropped without completions. Address handles and shared receive queues
+// go after the queue pairs that use them, and before their domain.
 //
 // Threads: a device and all that is made from it belong to one thread, that of the loop which
 // drives it. Nothing here blocks but destroying a memory region that a peer works on itself (see
-// fabric/nic/shortcut.h) and, on `mapped`, posting a large WRITE to a peer's file; posting and
-// polling do not allocate.
+// fabric/nic/shortcut/shortcut.h) and, on `mapped`, posting a large WRITE to a peer's file; posting
+// and polling do not allocate.
 //
 // Failures that a caller can expect are a Status; posting more than a queue holds is no_space and
 // posts nothing of the batch from the refused entry on.
@@ -20,11 +21,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "fabric/datagram.h"
 #include "fabric/guard.h"
 #include "fabric/queue_pair.h"
+#include "fabric/shared_receives.h"
+#include "fabric/translation.h"
 #include "fabric/types.h"
 #include "fabric/work.h"
 #include "pmem/region.h"
@@ -43,6 +48,19 @@ struct Capability {
 // In which order a target CPU sees the bytes of one WRITE appear (P4).
 enum class PlacementOrder : std::uint8_t { last_word_last, ascending };
 
+// What is known of bytes whose FLUSH to persistence by this device has completed. The initiating
+// side declares it; on most devices what it is worth depends on the peer.
+enum class FlushWorth : std::uint8_t {
+  // They have left the peer's NIC: persistent where caches survive, or DMA goes past them (DDIO
+  // off). It is no more where nobody knows which of these holds.
+  pushed,
+  // They are persistent, in the sense of the region (P6).
+  persistent,
+};
+constexpr std::string_view to_string(FlushWorth worth) {
+  return worth == FlushWorth::persistent ? "persistent" : "pushed out of the NIC";
+}
+
 struct DeviceAttributes {
   std::string name;  // "soft-ring"
   std::string wire;  // "ring", "mapped", "sim", "roce", or the verbs device
@@ -58,7 +76,9 @@ struct DeviceAttributes {
   std::uint32_t max_completions = 0;  // per completion queue
   std::uint32_t max_regions = 0;
   std::uint32_t max_reads_in_flight = 0;  // READs and atomics, per queue pair and direction
+  std::uint32_t max_datagram_bytes = 0;   // 0: no datagrams
   PlacementOrder placement_order = PlacementOrder::ascending;
+  FlushWorth flush_worth = FlushWorth::persistent;
   // A message costs the processors of both sides more than what it carries does: whoever can say
   // something in one should not take two.
   bool costs_by_message = false;
@@ -95,6 +115,13 @@ class MemoryRegion {
   // where the device cannot ask: then the region's rights hold for all of its bytes.
   [[nodiscard]] virtual bool guard_with(Guard& guard) {
     (void)guard;
+    return false;
+  }
+
+  // From here on the device asks the translation where these bytes lie, for its own accesses and
+  // those of peers; it outlives the region. False where the device cannot ask.
+  [[nodiscard]] virtual bool translate_with(Translation& translation) {
+    (void)translation;
     return false;
   }
 
@@ -136,6 +163,18 @@ class ProtectionDomain {
                                                                 Region* persistence = nullptr) = 0;
 
   virtual Result<std::unique_ptr<QueuePair>> create_queue_pair(const QueuePairOptions& options) = 0;
+
+  // Fails with unsupported where the device has none, and with not_found when it does not reach the
+  // peer.
+  virtual Result<std::unique_ptr<AddressHandle>> create_address_handle(const Gid& peer) {
+    (void)peer;
+    return Status(Code::unsupported, "the device has no datagrams");
+  }
+  virtual Result<std::unique_ptr<SharedReceives>> create_shared_receives(
+      const SharedReceivesOptions& options) {
+    (void)options;
+    return Status(Code::unsupported, "the device has no shared receive queues");
+  }
 };
 
 class Device {

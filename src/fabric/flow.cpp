@@ -30,7 +30,7 @@ void FlowOperation::await_suspend(std::coroutine_handle<> flow) {
   waiter_.suspend(flow);
   waits_ = true;
   if (state_ == State::completed) {
-    flows_.runtime_.soon(waiter_);
+    flows_.runtime_.run_soon(waiter_);
   }
 }
 
@@ -70,7 +70,7 @@ bool FlowQueue::take() {
     }
     operation->state_ = FlowOperation::State::completed;
     if (operation->waits_) {
-      runtime_.soon(operation->waiter_);
+      runtime_.run_soon(operation->waiter_);
     }
   }
   return count != 0;

@@ -25,6 +25,7 @@
 
 #include "base/check.h"
 #include "fabric/device.h"
+#include "fabric/posted_site.h"
 #include "runtime/abandon.h"
 #include "runtime/runtime.h"
 
@@ -158,15 +159,24 @@ class FlowQueue final : public Poller {
                      std::uint64_t summand) {
     return {*this, qp, {.opcode = Opcode::fetch_add, .remote = word, .operand = summand}, result};
   }
-  FlowSend atomic_write(QueuePair& qp, const RemoteAddress& word, std::uint64_t value) {
-    return {*this, qp, {.opcode = Opcode::atomic_write, .remote = word, .operand = value}};
+  // This one and a FLUSH say where they were posted, as persist calls of a Region do.
+  FlowSend atomic_write(QueuePair& qp, const RemoteAddress& word, std::uint64_t value,
+                        const Site& site = Site::current()) {
+    return {*this,
+            qp,
+            {.opcode = Opcode::atomic_write,
+             .remote = word,
+             .compare = posted_at(site),
+             .operand = value}};
   }
   FlowSend flush(QueuePair& qp, const RemoteAddress& from, std::uint32_t size_bytes,
-                 FlushPlacement placement = FlushPlacement::persistence) {
+                 FlushPlacement placement = FlushPlacement::persistence,
+                 const Site& site = Site::current()) {
     return {*this,
             qp,
             {.opcode = Opcode::flush,
              .remote = from,
+             .compare = posted_at(site),
              .flush_bytes = size_bytes,
              .flush_placement = placement}};
   }

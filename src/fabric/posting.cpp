@@ -1,5 +1,7 @@
 #include "fabric/posting.h"
 
+#include "fabric/datagram.h"
+
 namespace remora::fabric {
 
 std::uint64_t total_bytes_of_many(std::span<const Sge> pieces) {
@@ -11,14 +13,21 @@ std::uint64_t total_bytes_of_many(std::span<const Sge> pieces) {
 }
 
 const char* why_not_post(const SendWork& work, const QueuePairOptions& options) {
-  if (work.opcode > Opcode::flush) {
+  if (static_cast<std::size_t>(work.opcode) >= opcode_rows.size()) {
+    return "there is no such opcode";
+  }
+  const OpcodeRow& row = row_of(work.opcode);
+  if (!row.is_posted) {
     return "a receive is posted to the receive queue";
   }
+  if ((row.transports & carried_by(options.transport)) == 0) {
+    return "queue pairs of this transport do not carry it";
+  }
   if (work.pieces.size() > options.max_pieces) {
-    return "more pieces than the queue pair was made for";
+    return "the request has more pieces than the queue pair's max_pieces";
   }
   if (work.inline_data) {
-    if (work.opcode > Opcode::write_imm) {
+    if (!carries_message(work.opcode)) {
       return "only SEND and WRITE carry data inline";
     }
     if (total_bytes(work.pieces) > options.max_inline_bytes) {
@@ -27,6 +36,30 @@ const char* why_not_post(const SendWork& work, const QueuePairOptions& options) 
   }
   if (is_atomic(work.opcode) && total_bytes(work.pieces) != word_bytes) {
     return "an atomic returns eight bytes";
+  }
+  return nullptr;
+}
+
+const char* why_not_post_datagram(const SendWork& work, const QueuePairOptions& options,
+                                  std::uint32_t max_bytes) {
+  if (const char* reason = why_not_post(work, options)) {
+    return reason;
+  }
+  return total_bytes(work.pieces) > max_bytes
+             ? "a datagram is one packet; the message is longer than max_datagram_bytes"
+             : nullptr;
+}
+
+const char* why_not_receive(const ReceiveWork& work, const QueuePairOptions& options) {
+  if (options.shared_receives != nullptr) {
+    return "the queue pair takes from a shared receive queue; post there";
+  }
+  if (work.pieces.size() > options.max_pieces) {
+    return "the request has more pieces than the queue pair's max_pieces";
+  }
+  if (options.transport == Transport::ud &&
+      (work.pieces.empty() || work.pieces[0].size_bytes < datagram_header_bytes)) {
+    return "the first piece of a datagram's receive holds the DatagramHeader, 40 bytes";
   }
   return nullptr;
 }

@@ -4,15 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include "fabric/opcodes.h"
 #include "fabric/queue_pair.h"
 #include "fabric/work.h"
 
 namespace remora::fabric {
-
-// READ-MODIFY-WRITEs, which return what was there before.
-inline bool is_atomic(Opcode opcode) {
-  return opcode == Opcode::compare_swap || opcode == Opcode::fetch_add;
-}
 
 std::uint64_t total_bytes_of_many(std::span<const Sge> pieces);
 inline std::uint64_t total_bytes(std::span<const Sge> pieces) {
@@ -22,5 +18,10 @@ inline std::uint64_t total_bytes(std::span<const Sge> pieces) {
 // Why a queue pair that was made with these options cannot take this request, in words for people;
 // null when it can.
 const char* why_not_post(const SendWork& work, const QueuePairOptions& options);
+// The same of a datagram, where one may be so long.
+const char* why_not_post_datagram(const SendWork& work, const QueuePairOptions& options,
+                                  std::uint32_t max_bytes);
+// The same of what is posted to receive.
+const char* why_not_receive(const ReceiveWork& work, const QueuePairOptions& options);
 
 }  // namespace remora::fabric

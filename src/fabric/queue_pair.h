@@ -1,6 +1,10 @@
-// QueuePair: a reliable connection (RC) to one peer, and what may be relied upon on it. Each
-// numbered sentence is a contract test that runs on every wire; the test's name begins with the
-// number.
+// QueuePair: a reliable connection (RC) to one peer, and what may be relied upon on it; or an
+// unreliable connection (UC), or an end for datagrams (UD). Each numbered sentence is a contract
+// test that runs on every wire; the test's name begins with the number. One number, one sentence:
+// the formatter leaves them as they stand. Where nothing else is said, a sentence is of a reliable
+// connection; of the others hold O2, O3, R2, R3, F4, F5, P2 and P8, and what is under UNRELIABLE.
+//
+// clang-format off
 //
 // ORDER
 //  O1  Work requests of one send queue are executed by the responder in the order posted.
@@ -8,8 +12,7 @@
 //  O3  A completion of a signalled request vouches for all unsignalled ones posted before it.
 //  O4  Receives are consumed in the order posted, one for each SEND or IMM, in the order sent.
 //  O5  A READ or atomic may be overtaken by later WRITEs and SENDs only in what it returns, never
-//  in
-//      completion order; with `fence` on the later request it is not overtaken at all.
+//      in completion order; with `fence` on the later request it is not overtaken at all.
 //  O6  There is no order between two queue pairs.
 //
 // PLACEMENT
@@ -20,11 +23,12 @@
 //  P3  A READ or atomic sees every earlier WRITE of its own queue pair.
 //  P4  A target CPU that watches the memory of one WRITE sees its last word, aligned, appear after
 //      all its other bytes; where the device's attributes say so, it sees all bytes in ascending
-//      order. In memory that is registered with relaxed_order there is no such order.
+//      order; in memory that is registered with relaxed_order there is no such order.
 //  P5  When a FLUSH to visibility has completed, the bytes that this queue pair wrote in its range
 //      are visible to everyone.
 //  P6  When a FLUSH to persistence has completed, they are also persistent, in the sense of the
-//      region that the memory was registered with; on page media that takes a commit.
+//      region that the memory was registered with; on page media that takes a commit. Where the
+//      device's flush_worth is less, they have left the peer's NIC, and that is all.
 //  P7  A FLUSH of a whole region covers all that the queue pair wrote in that region.
 //  P8  Nothing outside the target range of an operation is changed by it.
 //
@@ -45,20 +49,49 @@
 //
 // FAILURE
 //  F1  A SEND that finds no receive posted is retried as often as rnr_retry says (7: for ever),
-//  then
-//      completes with rnr_retry_exceeded.
+//      then completes with rnr_retry_exceeded.
 //  F2  A message longer than the receive that it finds is a remote_invalid_request for the sender
-//  and
-//      a local_length_error for the receiver.
+//      and a local_length_error for the receiver.
 //  F3  A peer that dies or stands still, or a wire that is cut, makes outstanding requests complete
-//      with retry_exceeded after at most the time that timeout and retry_count allow. One whose
-//      medium takes long to make a FLUSH persistent does neither.
+//      with retry_exceeded after at most the time that timeout and retry_count allow; a peer whose
+//      medium takes long to make a FLUSH persistent neither dies nor stands still.
 //  F4  After the first failure the queue pair is in the error state, and everything still queued,
-//  on
-//      both queues, completes with `flushed`, in order.
+//      on both queues, completes with `flushed`, in order.
 //  F5  What is posted to a queue pair in error completes with `flushed` too.
 //  F6  Bytes of a request that failed may have been written in part within its target range.
 //  F7  Loss, duplication and reordering by the wire change nothing of all this but time.
+//
+// UNRELIABLE
+//  U1  An unreliable connection carries SEND and WRITE, with or without immediate data; an end for
+//      datagrams carries SENDs alone; what they do not carry is refused when it is posted.
+//  U2  A successful completion says that the request has left, and that its buffers are the
+//      program's again; nobody tells whether it arrives.
+//  U3  A message of an unreliable connection of which a packet is lost is lost as a whole: it
+//      consumes no receive, and of a WRITE a part may have been written within its target range.
+//  U4  Those messages of an unreliable connection that arrive are executed once each, in the order
+//      posted.
+//  U5  A datagram arrives once, never, late, or more than once, as the wire has it.
+//  U6  A message that finds no receive, or one that is too short, is lost; what comes after it is
+//      not, and a receive that was too short waits for the next. On an RDMA device it may fail
+//      instead, and end its queue pair.
+//  U7  A datagram is one packet, of max_datagram_bytes at most; a longer one is refused when it is
+//      posted.
+//  U8  A datagram is taken only where the queue key is the one that it names.
+//  U9  The receive of a datagram begins with a DatagramHeader, which says who sent it, so that it
+//      can be answered.
+//  U10  A WRITE of an unreliable connection without the key, bounds or rights that R1 asks for is
+//      lost and changes nothing; nobody is told, and both queue pairs go on.
+//  U11  A peer that is gone is not noticed: what is posted completes as before.
+//
+// SHARED RECEIVES
+//  S1  Receives of a shared queue are consumed in the order posted, each by the message that begins
+//      next on any of its queue pairs, whose own receive queue is told.
+//  S2  A message that finds the shared queue empty waits or is lost, as it would with a queue of its
+//      own (F1, U6).
+//  S3  When a receive is taken and fewer are left than the limit that was armed, that is told, once.
+//  S4  A queue pair in error leaves to the others what it has not taken.
+//
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -72,6 +105,7 @@
 namespace remora::fabric {
 
 class CompletionQueue;
+class SharedReceives;
 
 struct QueuePairOptions {
   CompletionQueue* send_queue = nullptr;     // where completions of sends arrive
@@ -80,6 +114,10 @@ struct QueuePairOptions {
   std::uint32_t max_receives = 128;
   std::uint32_t max_pieces = 4;
   std::uint32_t max_inline_bytes = 64;
+  Transport transport = Transport::rc;  // a device that does not have it says unsupported
+  QueueKey queue_key = 0;               // of datagrams: those that this side takes
+  // Receives are taken from there, and max_receives means nothing; of the same domain.
+  SharedReceives* shared_receives = nullptr;
 };
 
 // What the two sides tell each other, by whatever means, before they can talk.
@@ -93,8 +131,9 @@ struct ConnectOptions {
   std::uint64_t timeout_ns = 67'000'000;  // before a packet that nobody acknowledged is sent again
   std::uint8_t retry_count = 7;           // so often, then retry_exceeded
   std::uint8_t rnr_retry = 7;             // 7: for ever
-  std::uint64_t rnr_delay_ns = 640'000;   // what this side asks a sender to wait for a receive
-  std::uint32_t reads_in_flight = 16;     // READs and atomics that each side may have outstanding
+  // What this side asks a peer to wait for a receive, or for memory that is not there now.
+  std::uint64_t rnr_delay_ns = 640'000;
+  std::uint32_t reads_in_flight = 16;  // READs and atomics that each side may have outstanding
   // What a peer may do to this side's memory through this queue pair; rights of the region apply
   // beside it.
   AccessFlags remote_access = every_access;
@@ -113,7 +152,9 @@ class QueuePair {
   // reset -> init: receives may be posted.
   virtual Status initialise() = 0;
   // init -> ready to receive -> ready to send. Fails, and changes nothing, in another state or when
-  // the peer cannot be reached by this device.
+  // the peer cannot be reached by this device. An end for datagrams has no peer, and is handed an
+  // address that means nothing; the options that are for answers mean nothing to it and to an
+  // unreliable connection.
   virtual Status connect(const QueuePairAddress& peer, const ConnectOptions& options) = 0;
   // Any state -> error. What was posted completes with `flushed`.
   virtual void fail() = 0;

@@ -8,7 +8,7 @@ const char* why_not_register(Bytes bytes, AccessFlags access, Region* persistenc
   if (bytes.empty()) {
     return "a region needs bytes";
   }
-  if ((access & ~(every_access | relaxed_order)) != 0) {
+  if ((access & ~(every_access | relaxed_order | past_caches)) != 0) {
     return "there is no such right";
   }
   if ((access & (remote_write | remote_atomic)) != 0 && (access & local_write) == 0) {

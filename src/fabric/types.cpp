@@ -1,33 +1,12 @@
 #include "fabric/types.h"
 
+#include "fabric/opcodes.h"
+
 namespace remora::fabric {
 
 std::string_view to_string(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::send:
-      return "send";
-    case Opcode::send_imm:
-      return "send-imm";
-    case Opcode::write:
-      return "write";
-    case Opcode::write_imm:
-      return "write-imm";
-    case Opcode::read:
-      return "read";
-    case Opcode::compare_swap:
-      return "cas";
-    case Opcode::fetch_add:
-      return "fetch-add";
-    case Opcode::atomic_write:
-      return "atomic-write";
-    case Opcode::flush:
-      return "flush";
-    case Opcode::receive:
-      return "receive";
-    case Opcode::receive_imm:
-      return "receive-imm";
-  }
-  return "unknown";
+  const auto at = static_cast<std::size_t>(opcode);
+  return at < opcode_rows.size() ? opcode_rows[at].name : "unknown";
 }
 
 std::string_view to_string(QpState state) {

@@ -12,6 +12,7 @@ using QpNumber = std::uint32_t;        // 24 bits
 using PacketSequence = std::uint32_t;  // 24 bits
 using LocalKey = std::uint32_t;
 using RemoteKey = std::uint32_t;
+using QueueKey = std::uint32_t;  // of a datagram and of the queue pair that takes it
 
 // Who a device is on its wire: for RoCE its IP address, for the wires of one host 16 random bytes.
 using Gid = std::array<std::uint8_t, 16>;
@@ -25,14 +26,19 @@ enum Access : std::uint32_t {
   remote_atomic = 1 << 3,  // compare_swap and fetch_add
   flush_visibility = 1 << 8,
   flush_persistence = 1 << 9,
-  // No right, but leave: bytes of a WRITE may appear in any order (P4 does not hold). For memory
-  // that nobody watches, as one does whose checksum tells him; it spares the device a wait.
+  // Not a right but a relaxation: bytes of a WRITE may appear in any order (P4 does not hold). For
+  // memory that no CPU polls (readers verify a checksum); it spares the device a wait.
   relaxed_order = 1 << 20,
+  // Not a right but a demand: what peers write goes past the caches of the CPU to the memory behind
+  // them, though DMA goes into the caches elsewhere (DDIO). A device that cannot keep it refuses
+  // the region as unsupported.
+  past_caches = 1 << 21,
 };
 using AccessFlags = std::uint32_t;
 inline constexpr AccessFlags every_access =
     local_write | remote_write | remote_read | remote_atomic | flush_visibility | flush_persistence;
 
+// What each of them is stands in opcodes.h.
 enum class Opcode : std::uint8_t {
   send,
   send_imm,
@@ -47,6 +53,9 @@ enum class Opcode : std::uint8_t {
   receive_imm,  // in completions: a WRITE with IMM consumed a receive
 };
 std::string_view to_string(Opcode opcode);
+
+// Kinds of queue pairs: reliable connection, unreliable connection, unreliable datagram.
+enum class Transport : std::uint8_t { rc, uc, ud };
 
 enum class QpState : std::uint8_t { reset, init, ready_to_receive, ready_to_send, error };
 std::string_view to_string(QpState state);
@@ -64,7 +73,7 @@ enum class WorkStatus : std::uint8_t {
   remote_access_error,       // a remote key is wrong, out of bounds, or lacks a right
   remote_operation_error,    // the responder failed while executing
   retry_exceeded,            // no acknowledgement: the peer or the wire is gone
-  rnr_retry_exceeded,        // the peer had no receive posted, again and again
+  rnr_retry_exceeded,  // the peer had no receive posted, or its bytes not there, again and again
   general_error,
 };
 std::string_view to_string(WorkStatus status);

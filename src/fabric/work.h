@@ -34,9 +34,9 @@ struct SendWork {
   bool solicited = false;  // SEND and IMM: raises the event of a peer that asked for those only
   std::span<const Sge> pieces =
       {};                         // source of SEND and WRITE; target of READ and atomics (8 bytes)
-  RemoteAddress remote = {};      // all but SEND
+  RemoteAddress remote = {};      // all but SEND; of a datagram, where it goes (datagram.h)
   std::uint32_t immediate = 0;    // *_imm
-  std::uint64_t compare = 0;      // compare_swap
+  std::uint64_t compare = 0;      // compare_swap; others: see posted_site.h
   std::uint64_t operand = 0;      // compare_swap: the new value; fetch_add: the summand;
                                   // atomic_write: the value
   std::uint32_t flush_bytes = 0;  // flush of a range

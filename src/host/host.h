@@ -5,7 +5,7 @@
 // CPU work is done and charged in one call. In real worlds the costs are zero, and the work itself
 // takes the time; in virtual time they come from a hardware profile and queue on the host's core: a
 // busy server is busy in the model too. Charging does not wait. Whoever posts or answers waits for
-// `settled()` first, so that what is sent leaves when the core has done what it was charged for.
+// `charged()` first, so that what is sent leaves when the core has done what it was charged for.
 //
 // One thread, the loop's. What is handed in outlives the host.
 #pragma once
@@ -16,6 +16,7 @@
 #include "base/crc32c.h"
 #include "base/faults.h"
 #include "fabric/device.h"
+#include "host/write_back.h"
 #include "pmem/region.h"
 #include "runtime/aside.h"
 #include "runtime/runtime.h"
@@ -33,6 +34,7 @@ struct HostCosts {
   std::uint64_t index_ns = 0;     // one look into a hash table
   std::uint64_t flush_line_ns = 0;
   std::uint64_t fence_ns = 0;
+  WriteBack* write_back = nullptr;  // says what lines cost, in place of flush_line_ns
 };
 
 // Where charged time went, by kind, for those who break a latency down into its parts.
@@ -99,8 +101,8 @@ class Host {
     }
   }
   // When the core will have done all that it was charged for; 0 where nothing is charged.
-  std::uint64_t settled_ns() const { return runtime_.charge(core_, 0); }
-  CpuTime settled() const { return runtime_.cpu(core_, 0); }
+  std::uint64_t charged_until_ns() const { return runtime_.charge(core_, 0); }
+  CpuTime charged() const { return runtime_.cpu(core_, 0); }
 
   std::uint32_t crc(ConstBytes bytes, std::uint32_t seed = 0) const {
     charge_crc(bytes.size());
@@ -115,7 +117,7 @@ class Host {
   }
 
   void flush(ConstBytes range, Site site = Site::current()) const {
-    charge_ns(costs_.flush_line_ns * lines(range), &HostTally::persist_ns);
+    charge_flush(range);
     region_->flush(range, site);
   }
   Ticket drain(Site site = Site::current()) const {
@@ -129,13 +131,22 @@ class Host {
   // Copies into persistent memory and flushes.
   void copy(std::byte* to, ConstBytes from, Site site = Site::current()) const {
     charge_copy(from.size());
-    charge_ns(costs_.flush_line_ns * lines({to, from.size()}), &HostTally::persist_ns);
     region_->copy(to, from, site);
+    if (costs_.write_back != nullptr) {
+      costs_.write_back->changed({to, from.size()});
+    }
+    charge_flush({to, from.size()});
   }
 
  private:
   static std::uint64_t per_kb(std::uint64_t ns_per_kb, std::size_t size_bytes) {
     return ns_per_kb * size_bytes / 1024;
+  }
+  void charge_flush(ConstBytes range) const {
+    charge_ns(costs_.write_back == nullptr
+                  ? costs_.flush_line_ns * lines(range)
+                  : costs_.write_back->write_back_ns(range, charged_until_ns()),
+              &HostTally::persist_ns);
   }
   static std::uint64_t lines(ConstBytes range) {
     const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(range.data());

@@ -32,11 +32,7 @@ Result<std::unique_ptr<Buffers>> Buffers::create(Runtime& runtime, fabric::Prote
   const std::size_t whole =
       std::bit_ceil(std::max(size_bytes, std::size_t{1} << (smallest_order + 2)));
   std::unique_ptr<Buffers> buffers(new Buffers(runtime, whole));
-  Result<std::unique_ptr<fabric::MemoryRegion>> region =
-      domain.register_memory(buffers->memory_, fabric::local_write);
-  if (!region.ok()) {
-    return region.status();
-  }
+  REMORA_TRY_RESULT(region, domain.register_memory(buffers->memory_, fabric::local_write));
   buffers->region_ = std::move(region).value();
   return buffers;
 }

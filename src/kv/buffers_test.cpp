@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/nic.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
@@ -23,8 +23,8 @@ class BuffersTest : public testing::Test {
   Buffer taken(std::size_t size_bytes) { return loop_.block_on(take(size_bytes)); }
 
   VirtualLoop loop_;
-  fabric::nic::SimNetwork network_{loop_, *fabric::nic::load_nic_profile("connectx-5"),
-                                   *fabric::nic::load_memory_profile("dram"), Random(1)};
+  fabric::nic::sim::SimNetwork network_{loop_, *fabric::nic::sim::load_nic_profile("connectx-5"),
+                                        *fabric::nic::sim::load_memory_profile("dram"), Random(1)};
   fabric::nic::PlainDma dma_;
   fabric::nic::Nic nic_{
       loop_, network_.add_node(), dma_, {.keys = fabric::nic::Keys::from_system()}};

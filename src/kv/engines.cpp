@@ -1,23 +1,32 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "kv/ca/engine.h"
 #include "kv/efactory/engine.h"
-#include "kv/erda/engine.h"
-#include "kv/forca/engine.h"
-#include "kv/imm/engine.h"
-#include "kv/rpc/engine.h"
-#include "kv/saw/engine.h"
+#include "kv/local_store.h"
+#include "kv/rivals/ca/engine.h"
+#include "kv/rivals/efactory_published/engine.h"
+#include "kv/rivals/erda/engine.h"
+#include "kv/rivals/forca/engine.h"
+#include "kv/rivals/imm/engine.h"
+#include "kv/rivals/rpc/engine.h"
+#include "kv/rivals/saw/engine.h"
 #include "kv/store.h"
 
 namespace remora::kv {
 
 const std::vector<const Engine*>& engines() {
   static const std::vector<const Engine*> list = {
-      &efactory::engine(),  &efactory::engine_without_hybrid_reads(),
-      &rpc_store::engine(), &ca::engine(),
-      &saw::engine(),       &imm::engine(),
-      &erda::engine(),      &forca::engine()};
+      &efactory::engine(),
+      &efactory::engine_without_hybrid_reads(),
+      &rpc_store::engine(),
+      &ca::engine(),
+      &saw::engine(),
+      &imm::engine(),
+      &erda::engine(),
+      &forca::engine(),
+      &forca::engine_that_verifies_always(),
+      &efactory_published::engine(),
+      &efactory_published::engine_without_hybrid_reads()};
   return list;
 }
 
@@ -39,6 +48,18 @@ Status StoreServer::scrub() {
 
 Task<Status> StoreClient::copy(CopySink&) {
   co_return Status(Code::unsupported, "this engine cannot copy its store while it serves it");
+}
+
+Task<Result<StoreClient::Versioned>> StoreClient::get_version(ConstBytes, Bytes) {
+  co_return Status(Code::unsupported, "this engine does not tell versions");
+}
+
+Task<Status> StoreClient::write_together(const MultiWrite&, PutOptions) {
+  co_return Status(Code::unsupported, "this engine writes one key at a time");
+}
+
+Result<LocalStore::Mark> LocalStore::write_together(const MultiWrite&) {
+  return Status(Code::unsupported, "this store writes one key at a time");
 }
 
 }  // namespace remora::kv

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "kv/multi_write.h"
 #include "kv/store.h"
 #include "runtime/task.h"
 
@@ -45,17 +46,23 @@ class LocalStore {
   // Of a key that is not there: the mark of now.
   virtual Result<Mark> del(ConstBytes key) = 0;
 
-  // Several at once: puts, and deletions where there is no value.
-  struct Write {
-    ConstBytes key;
-    std::optional<ConstBytes> value = {};
-    Expiry expires = 0;
-  };
+  // All keys go at once: whole, or not at all where a power cut comes before it is persistent.
+  // Takes no longer for many keys; their space comes back afterwards. in_use: native clients must
+  // follow first; wait for `room`, then once more. io_error as above.
+  virtual Result<Mark> clear() = 0;
+
+  using Write = kv::Write;
   // All of them in order, from `made` on, which counts them; failures as above. Sizes are looked at
   // and room is asked for before the first is made, for all as if their keys were new, so that none
   // is made where that fails. Only where free space is in pieces may a large one find no room later
   // than that: `made` tells.
   virtual Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) = 0;
+
+  // Several keys at once, wholly or not at all: the mark is that of all. Failures: as of a put;
+  // conflict (a condition does not hold), damaged (one names a damaged key), in_use (the value of a
+  // key that one names is on its way: try again), invalid_argument (a key stands twice). Nothing
+  // happens then.
+  virtual Result<Mark> write_together(const MultiWrite& what);
 
   // Ends when cleaning has made space, or with no_space when there is nothing left to clean.
   virtual Task<Status> room() = 0;
@@ -64,7 +71,7 @@ class LocalStore {
   virtual Mark persistent_now() const = 0;  // every change up to this one is persistent
   virtual Task<Status> persistent(Mark mark) = 0;
   // Whether this change is persistent; made so where that takes no waiting.
-  virtual bool settled(Mark mark) { return persistent_now() >= mark; }
+  virtual bool made_persistent(Mark mark) { return persistent_now() >= mark; }
   // Makes every change persistent before it returns, blocking the thread: for who knows that nobody
   // has anything better to wait for. Nothing where others would wait with it, or where a commit is
   // under way already; then `persistent` is the way.
@@ -82,8 +89,9 @@ class LocalStore {
 
   // As StoreClient::scan, at once.
   virtual ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;
+  // As many as gets would find, and those of them that have a time. But keys whose first value is
+  // still on its way, from a native client, count too.
   virtual std::uint64_t keys() const = 0;
-  // Those of them that have a time; some of it may have come, and the key is counted for a while.
   virtual std::uint64_t keys_with_expiry() const = 0;
 };
 

@@ -11,14 +11,10 @@ Result<Moved> move_key(LocalStore& store, ConstBytes from, ConstBytes to, KeyMov
     if (found->damaged) {
       return Status(Code::damaged, "the value of this key is damaged");
     }
-    const Result<LocalStore::Mark> mark =
-        store.put(to, std::span(&found->value, 1), found->expires);
-    if (!mark.ok()) {
-      return mark.status();
-    }
+    REMORA_TRY_RESULT(mark, store.put(to, std::span(&found->value, 1), found->expires));
     move = {found->version, *mark};
   }
-  if (!store.settled(move.mark)) {
+  if (!store.made_persistent(move.mark)) {
     return Moved::waits;
   }
   REMORA_TRY(end_move(store, from, move));

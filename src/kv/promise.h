@@ -1,5 +1,5 @@
 // Promise: what a store says about itself. Every engine declares one; every history of it is held
-// to that, and to nothing more (sim/check/promise.h).
+// to that, and to nothing more (lab/check/promise.h).
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 //   in_use            the store is making room, and was for as long as the client has patience: the
 //                     put or del did not happen; try again
 //   permission_denied the client may read alone
+//   conflict          a condition of a write of several keys does not hold
 //   damaged           the value fails its checksum, though it was persistent: a put or del of the
 //   key
 //                     mends it
@@ -25,17 +26,20 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/descriptor.h"
 #include "base/faults.h"
 #include "base/histogram.h"
 #include "base/result.h"
 #include "fabric/queue_pair.h"
 #include "host/host.h"
 #include "kv/limits.h"
+#include "kv/multi_write.h"
 #include "kv/promise.h"
 #include "kv/verify_reads.h"
 #include "pmem/pool.h"
@@ -91,6 +95,21 @@ class StoreClient {
   // Success also when the key was not there.
   virtual Task<Status> del(ConstBytes key) = 0;
 
+  // As get, with the version that conditions name: another one after every put of this key, and
+  // never 0. `unsupported` where the engine has no conditions.
+  struct Versioned {
+    std::size_t size_bytes = 0;
+    std::uint64_t version = 0;
+  };
+  virtual Task<Result<Versioned>> get_version(ConstBytes key, Bytes value);
+
+  // Several keys at once, wholly or not at all: for every get that begins after one that saw a part
+  // of it, and for every power cut. `conflict`, where a condition does not hold, `no_space`, where
+  // the store has no room for all of it, and every other failure but closed and timed_out: nothing
+  // has happened. It is as durable as a put with these options. `unsupported` where the engine
+  // cannot.
+  virtual Task<Status> write_together(const MultiWrite& what, PutOptions options = {});
+
   // Some keys, in no particular order. A key that is there from the first call to the last is given
   // at least once.
   virtual Task<Result<ScanCursor>> scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) = 0;
@@ -142,7 +161,7 @@ class StoreServer {
   // Begins a pass over everything that lives, as fast as requests let it, unless one is under way
   // already; counters tell how it goes. `unsupported` where an engine has no checksums.
   virtual Status scrub();
-  // Numbers for people and for metrics.
+  // Numbers for people and for metrics; the engine's descriptor tells what each is.
   struct Counter {
     std::string_view name;
     std::uint64_t value = 0;
@@ -234,15 +253,15 @@ class PendingClient {
 class Engine {
  public:
   virtual ~Engine() = default;
-  virtual std::string_view name() const = 0;   // "efactory"; as --engine has it
-  virtual std::string_view about() const = 0;  // one line
+  virtual const Descriptor& descriptor() const = 0;
+  std::string_view name() const { return descriptor().name; }  // "efactory"; as --engine has it
+  std::string_view about() const { return descriptor().about; }
+  std::string_view caveat() const { return descriptor().caveat; }
+  std::string_view unsummed() const { return descriptor().unsummed; }
+  std::span<const Fault* const> faults() const { return descriptor().faults; }
   virtual Promise promise() const = 0;
-  // What the design claims by its promise and does not hold, for people: a clause that can end a
-  // sentence. Empty where everything is held.
-  virtual std::string_view caveat() const { return {}; }
   // What an acknowledged del means, for which no options are given.
   virtual Durability del_durability() const { return Durability::standard; }
-  virtual const std::vector<const Fault*>& faults() const = 0;
   virtual Result<std::unique_ptr<StoreServer>> start_server(Host host, Pool& pool,
                                                             const ServerOptions& options) const = 0;
   virtual Result<std::unique_ptr<PendingClient>> start_client(

@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/sim_machine.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
-#include "fabric/nic/wire/sim/sim_wire.h"
 #include "kv/store.h"
 #include "pmem/open_region.h"
 #include "pmem/pool.h"
@@ -33,8 +32,8 @@ class StoreFixture : public testing::Test {
   explicit StoreFixture(const Engine& engine, bool segment_keys = false)
       : engine_(&engine),
         segment_keys_(segment_keys),
-        network_(loop_, *fabric::nic::load_nic_profile("connectx-5"),
-                 *fabric::nic::load_memory_profile("dram"), Random(1)),
+        network_(loop_, *fabric::nic::sim::load_nic_profile("connectx-5"),
+                 *fabric::nic::sim::load_memory_profile("dram"), Random(1)),
         near_(loop_, network_),
         far_(loop_, network_),
         elsewhere_(loop_, network_) {
@@ -137,17 +136,8 @@ class StoreFixture : public testing::Test {
   }
   void settle() { (void)loop_.run_for(200'000); }
 
-  struct Machine {
-    Machine(VirtualLoop& loop, fabric::nic::SimNetwork& network)
-        : wire(network.add_node()),
-          nic(loop, wire, dma, {.keys = fabric::nic::Keys::from_system()}) {}
-
-    fabric::nic::SimWire& wire;
-    fabric::nic::PlainDma dma;
-    fabric::nic::Nic nic;
-  };
-  std::unique_ptr<StoreClient> connected(Machine& machine, const ClientOptions& options,
-                                         const Faults& faults) {
+  std::unique_ptr<StoreClient> connected(fabric::nic::sim::SimMachine& machine,
+                                         const ClientOptions& options, const Faults& faults) {
     std::unique_ptr<PendingClient> pending =
         engine_->start_client(Host(loop_, machine.nic, nullptr, faults, {}, 2), options).value();
     const PeerAddress server = server_->accept(pending->address()).value();
@@ -160,10 +150,10 @@ class StoreFixture : public testing::Test {
   const bool segment_keys_;
   VirtualLoop loop_{{.seed = 1}};
   std::unique_ptr<Worker> worker_;  // none unless a test makes one
-  fabric::nic::SimNetwork network_;
-  Machine near_;
-  Machine far_;
-  Machine elsewhere_;
+  fabric::nic::sim::SimNetwork network_;
+  fabric::nic::sim::SimMachine near_;
+  fabric::nic::sim::SimMachine far_;
+  fabric::nic::sim::SimMachine elsewhere_;
   std::function<std::unique_ptr<Region>(std::size_t)>
       make_region_;  // plain memory if there is none
   std::unique_ptr<Region> region_;

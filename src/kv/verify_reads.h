@@ -15,6 +15,12 @@ enum class VerifyReads : std::uint8_t {
   never,
 };
 
+constexpr std::string_view to_string(VerifyReads policy) {
+  return policy == VerifyReads::automatic ? "auto"
+         : policy == VerifyReads::always  ? "always"
+                                          : "never";
+}
+
 inline Result<VerifyReads> parse_verify_reads(std::string_view text) {
   if (text == "auto") {
     return VerifyReads::automatic;

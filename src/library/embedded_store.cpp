@@ -26,10 +26,7 @@ Result<std::unique_ptr<EmbeddedStore>> EmbeddedStore::open(Runtime& runtime,
   store->folder_ = folder;
   store->socket_path_ = folder + "/socket";
   options.socket_path = store->socket_path_;
-  Result<std::unique_ptr<server::StoreHost>> host = server::StoreHost::open(runtime, options);
-  if (!host.ok()) {
-    return host.status();
-  }
+  REMORA_TRY_RESULT(host, server::StoreHost::open(runtime, options));
   store->host_ = std::move(host).value();
   return store;
 }

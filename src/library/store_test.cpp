@@ -76,6 +76,44 @@ TEST_F(StoreTest, scans_every_key_and_stops_when_told) {
   EXPECT_EQ(visits, 3);
 }
 
+TEST_F(StoreTest, writes_several_keys_together) {
+  {
+    Store store = opened();
+    EXPECT_TRUE(store.put("from", "7").ok());
+    EXPECT_TRUE(store.get_version("to").is(ErrorCode::not_found));
+    const Versioned from = store.get_version("from").value();
+    EXPECT_EQ(from.value, "7");
+    EXPECT_NE(from.version, 0u);
+    Together move;
+    move.expect("from", from.version);
+    move.expect("to", 0);
+    move.put("to", from.value);
+    move.del("from");
+    EXPECT_TRUE(store.write(move, Durability::persistent).ok());
+    EXPECT_TRUE(store.get("from").is(ErrorCode::not_found));
+    EXPECT_EQ(store.get("to").value(), "7");
+    EXPECT_TRUE(store.write(move).is(ErrorCode::conflict));
+    move.clear();
+    move.put("twice", "1");
+    move.put("twice", "2");
+    EXPECT_TRUE(store.write(move).is(ErrorCode::invalid_argument));
+    move.clear();
+    for (int i = 0; i < 10'000; ++i) {
+      move.put("key-" + std::to_string(i), "value");
+    }
+    const Expected<void> written = store.write(move);
+    EXPECT_TRUE(written.ok()) << written.error().message;
+    move.clear();
+    move.put("small", "1");
+    move.put("large", std::string(7 << 20, 'x'));
+    EXPECT_TRUE(store.write(move).is(ErrorCode::no_space));
+    EXPECT_TRUE(store.get("small").is(ErrorCode::not_found));
+  }
+  Store store = opened();
+  EXPECT_EQ(store.get("to").value(), "7");
+  EXPECT_EQ(store.get("key-9999").value(), "value");
+}
+
 TEST_F(StoreTest, runs_batches) {
   Store store = Store::open_memory().value();
   Batch puts;

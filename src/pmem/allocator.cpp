@@ -79,10 +79,7 @@ Result<Offset> Allocator::reserve_slot(std::size_t size_class, Account account) 
     candidates.pop_back();
   }
   const auto blocks = static_cast<std::uint16_t>(size_classes[size_class].blocks);
-  const std::optional<std::uint64_t> block = extents_.take(blocks);
-  if (!block) {
-    return Status(Code::no_space, "the pool is full; free something, or make a larger pool");
-  }
+  REMORA_TRY_RESULT(block, take_blocks(account, blocks));
   Chunk fresh;
   fresh.head = {ChunkKind::slots, static_cast<std::uint8_t>(size_class), blocks, account};
   fresh.held = 1;
@@ -90,14 +87,36 @@ Result<Offset> Allocator::reserve_slot(std::size_t size_class, Account account) 
   return place_of(*block);
 }
 
-Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes, Account account) {
-  const auto blocks = static_cast<std::uint16_t>(round_up(size_bytes, block_bytes) / block_bytes);
+Result<std::uint64_t> Allocator::take_blocks(Account account, std::uint16_t blocks) {
+  REMORA_TRY(rooms_.may_take(account, blocks, extents_.free_blocks()));
   const std::optional<std::uint64_t> block = extents_.take(blocks);
   if (!block) {
     return Status(Code::no_space, "the pool has no " + std::to_string(blocks) +
                                       " blocks in one piece left; free something, or make a larger "
                                       "pool");
   }
+  rooms_.took(account, blocks);
+  return *block;
+}
+
+Status Allocator::keep(Account account, std::uint64_t size_bytes) {
+  return rooms_.keep(account, round_up(size_bytes, block_bytes) / block_bytes,
+                     extents_.free_blocks());
+}
+
+std::uint64_t Allocator::room_bytes(Account account) const {
+  return rooms_.room_blocks(account, extents_.free_blocks()) * block_bytes;
+}
+
+Account Allocator::account_of(Offset offset) const {
+  const Slot slot = find(offset);
+  REMORA_CHECK(slot.bit != 0, "asked whose something is that is no object");
+  return slot.chunk->second.head.account;
+}
+
+Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes, Account account) {
+  const auto blocks = static_cast<std::uint16_t>(round_up(size_bytes, block_bytes) / block_bytes);
+  REMORA_TRY_RESULT(block, take_blocks(account, blocks));
   Chunk fresh;
   fresh.head = {ChunkKind::run, 0, blocks, account};
   fresh.held = 1;
@@ -244,6 +263,7 @@ void Allocator::release(Offset offset) {
   chunk.waiting &= ~slot.bit;
   if (chunk.held == 0) {
     extents_.give(slot.chunk->first, chunk.head.blocks);
+    rooms_.gave(chunk.head.account, chunk.head.blocks);
     chunks_.erase(slot.chunk);
   } else {
     list(slot.chunk);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pmem/account_rooms.h"
 #include "pmem/extents.h"
 #include "pmem/pool_checks.h"
 #include "pmem/pool_format.h"
@@ -78,9 +79,18 @@ class Allocator {
   void for_each_entry(
       const std::function<void(Offset place, const pool_format::BlockEntry& entry)>& visit) const;
 
-  // Space for an object, aligned to a cache line. no_space when there is none; the caller may then
-  // release what waits and try again. Objects of two accounts never share a chunk.
+  // Space for an object, aligned to a cache line. no_space when there is none, or when what is free
+  // is kept for other accounts (pmem/account_rooms.h); the caller may then release what waits and
+  // try again. Objects of two accounts never share a chunk.
   Result<Offset> reserve(std::uint64_t size_bytes, Account account = Account::none);
+
+  // So much is kept for the account from now on, in whole blocks, what it holds among them.
+  Status keep(Account account, std::uint64_t size_bytes);
+  // What of the free blocks the account may take.
+  std::uint64_t room_bytes(Account account) const;
+  const AccountRooms& rooms() const { return rooms_; }
+  // Whose the object is. Requires that it is reserved or live.
+  Account account_of(Offset offset) const;
 
   bool is_reserved(Offset offset) const;
   bool is_live(Offset offset) const;
@@ -139,6 +149,8 @@ class Allocator {
   Result<Offset> reserve_slot(std::size_t size_class, Account account);
   Result<Offset> reserve_run(std::uint64_t size_bytes, Account account);
   Status load_entry(ConstBytes pool, std::uint64_t block, Loading& loading);
+  // Free blocks for a chunk of that account.
+  Result<std::uint64_t> take_blocks(Account account, std::uint16_t blocks);
   void add_loaded(std::uint64_t block, const pool_format::ChunkHead& head, std::uint64_t detail);
   pool_format::BlockEntry entry(Chunks::const_iterator chunk) const;
   // Makes the objects of these bits live, or no longer live, and counts them.
@@ -161,6 +173,7 @@ class Allocator {
   std::uint64_t live_objects_ = 0;
   std::uint64_t live_bytes_ = 0;
   AccountsUsage accounts_{};
+  AccountRooms rooms_;
   std::uint64_t total_ = 0;
 };
 

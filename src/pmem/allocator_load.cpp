@@ -70,10 +70,7 @@ Status Allocator::load_entry(ConstBytes pool, std::uint64_t block, Loading& load
   if (found.head == 0) {
     return found.detail == 0 ? Status() : damaged(block, "objects in a chunk that does not exist");
   }
-  const Result<ChunkHead> head = read_head(block, found, loading.found_version, loading.account);
-  if (!head.ok()) {
-    return head.status();
-  }
+  REMORA_TRY_RESULT(head, read_head(block, found, loading.found_version, loading.account));
   REMORA_TRY(check_chunk(block, *head, found.detail, header_.block_count));
   if (block < loading.next_free) {
     return damaged(block, "two chunks that overlap");
@@ -93,6 +90,7 @@ void Allocator::add_loaded(std::uint64_t block, const ChunkHead& head, std::uint
   chunk.held = head.kind == ChunkKind::run ? 1 : detail;
   const auto added = chunks_.emplace_hint(chunks_.end(), block, chunk);
   change_live(added, chunk.held, true);
+  rooms_.took(head.account, head.blocks);
   ++heads_in_group_[block / blocks_per_group];
   list(added);
 }

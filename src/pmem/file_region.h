@@ -34,7 +34,7 @@ class FileRegion final : public Region {
   [[nodiscard]] Ticket drain(Site) override { return commit_.draw(); }
   void copy(std::byte* to, ConstBytes from, Site site) override;
   // All of the file was synced when it was opened.
-  [[nodiscard]] Status settle(ConstBytes) override { return Status(); }
+  [[nodiscard]] Status persist_found(ConstBytes) override { return Status(); }
   bool persistent(Ticket ticket) const override { return commit_.persistent(ticket); }
   [[nodiscard]] Status wait(Ticket ticket) override;
   void request(Ticket ticket) override { commit_.request(ticket); }

@@ -192,22 +192,14 @@ Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mappi
 }
 
 Result<std::unique_ptr<Region>> open_in_memory(const FileHandle& file, Strategy strategy) {
-  Result<std::uint64_t> size_bytes = file.size_bytes();
-  if (!size_bytes.ok()) {
-    return size_bytes.status();
-  }
-  Result<Bytes> bytes = map_bytes(file.descriptor(), *size_bytes, MAP_SHARED, file.path());
-  if (!bytes.ok()) {
-    return bytes.status();
-  }
+  REMORA_TRY_RESULT(size_bytes, file.size_bytes());
+  REMORA_TRY_RESULT(bytes, map_bytes(file.descriptor(), *size_bytes, MAP_SHARED, file.path()));
   Mapping mapping;
   mapping.bytes = *bytes;
   mapping.unmap_bytes = true;
   mapping.descriptor = file.descriptor();
   const Result<pmem2_map*>& functions = cache_line_map();
-  if (!functions.ok()) {
-    return functions.status();
-  }
+  REMORA_TRY(functions.status());
   return std::unique_ptr<Region>(
       std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy), *functions));
 }
@@ -239,24 +231,15 @@ Result<Media> parse_media(std::string_view text) {
 }
 
 Result<Strategy> find_strategy(const FileHandle& file, Media media) {
-  Result<Mapping> mapping = map_file(file);
-  if (!mapping.ok()) {
-    return mapping.status();
-  }
+  REMORA_TRY_RESULT(mapping, map_file(file));
   return choose(file, media, pmem2_map_get_store_granularity(mapping->map.get()));
 }
 
 Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media) {
   REMORA_TRY(file.fill_holes());
-  Result<Mapping> mapping = map_file(file);
-  if (!mapping.ok()) {
-    return mapping.status();
-  }
-  Result<Strategy> strategy =
-      choose(file, media, pmem2_map_get_store_granularity(mapping->map.get()));
-  if (!strategy.ok()) {
-    return strategy.status();
-  }
+  REMORA_TRY_RESULT(mapping, map_file(file));
+  REMORA_TRY_RESULT(strategy,
+                    choose(file, media, pmem2_map_get_store_granularity(mapping->map.get())));
   if (wants_dram(file, media)) {
     return open_in_memory(file, std::move(strategy).value());
   }
@@ -269,10 +252,7 @@ Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media)
 }
 
 Status read_device(const FileHandle& device, Bytes into) {
-  const Result<std::uint64_t> size_bytes = device.size_bytes();
-  if (!size_bytes.ok()) {
-    return size_bytes.status();
-  }
+  REMORA_TRY_RESULT(size_bytes, device.size_bytes());
   void* address = mmap(nullptr, *size_bytes, PROT_READ, MAP_SHARED, device.descriptor(), 0);
   if (address == MAP_FAILED) {
     return os_failure("cannot map " + device.path(), errno);
@@ -290,17 +270,12 @@ Status read_device(const FileHandle& device, Bytes into) {
 }
 
 Result<std::unique_ptr<Region>> open_private(const FileHandle& file) {
-  Result<std::uint64_t> size_bytes = file.size_bytes();
-  if (!size_bytes.ok()) {
-    return size_bytes.status();
-  }
-  Result<Bytes> bytes =
-      file.is_device() ? map_bytes(-1, *size_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                                   "a copy of " + file.path())
-                       : map_bytes(file.descriptor(), *size_bytes, MAP_PRIVATE, file.path());
-  if (!bytes.ok()) {
-    return bytes.status();
-  }
+  REMORA_TRY_RESULT(size_bytes, file.size_bytes());
+  REMORA_TRY_RESULT(bytes,
+                    file.is_device()
+                        ? map_bytes(-1, *size_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                                    "a copy of " + file.path())
+                        : map_bytes(file.descriptor(), *size_bytes, MAP_PRIVATE, file.path()));
   if (file.is_device()) {
     if (Status status = read_device(file, *bytes); !status.ok()) {
       munmap(bytes->data(), bytes->size());
@@ -325,27 +300,24 @@ Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes) {
       fchmod(descriptor, S_IRUSR | S_IWUSR) != 0) {
     return os_failure("cannot make " + std::to_string(size_bytes) + " bytes of memory", errno);
   }
-  Result<Bytes> bytes = map_bytes(descriptor, size_bytes, MAP_SHARED, "memory");
-  if (!bytes.ok()) {
-    return bytes.status();
-  }
+  REMORA_TRY_RESULT(bytes, map_bytes(descriptor, size_bytes, MAP_SHARED, "memory"));
   mapping.bytes = *bytes;
   mapping.unmap_bytes = true;
   const Result<pmem2_map*>& functions = cache_line_map();
-  if (!functions.ok()) {
-    return functions.status();
-  }
+  REMORA_TRY(functions.status());
   return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
       std::move(mapping), volatile_strategy("plain memory: gone with its process"), *functions));
+}
+
+void give_back(Bytes pages) {
+  (void)madvise(pages.data(), pages.size(), MADV_REMOVE);  // else it goes with the mapping
 }
 
 Result<std::unique_ptr<Region>> adopt_mapping(Bytes bytes) {
   Mapping mapping;
   mapping.bytes = bytes;
   const Result<pmem2_map*>& functions = cache_line_map();
-  if (!functions.ok()) {
-    return functions.status();
-  }
+  REMORA_TRY(functions.status());
   return std::unique_ptr<Region>(std::make_unique<DaxRegion>(
       std::move(mapping), volatile_strategy("memory of another process, mapped here"), *functions));
 }

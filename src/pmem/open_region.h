@@ -42,6 +42,9 @@ Status read_device(const FileHandle& device, Bytes into);
 // `dram` with no file: memory without a name (a memfd), all zero, gone with the region and with
 // whatever other process has mapped it.
 Result<std::unique_ptr<Region>> make_dram(std::uint64_t size_bytes);
+// Gives the system back the memory behind these whole pages of such a region; they read as zero
+// from then on, for everybody who maps them. To end a large one in small steps.
+void give_back(Bytes pages);
 
 // Cache-line functions on a mapping that the caller made: it keeps it, and unmaps it after the
 // region has gone. What stands behind it is the caller's to know.

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -80,17 +81,32 @@ class FakeRegion final : public Region {
     return persistent(ticket) ? Status() : Status(Code::io_error, "the medium failed");
   }
   void request(Ticket ticket) override {
-    if (commits_when_asked_ && !persistent(ticket)) {
+    if (persistent(ticket)) {
+      return;
+    }
+    ++requests_;
+    if (commits_when_asked_) {
       commit();
+    } else if (asked_) {
+      asked_();
     }
   }
+  bool on_commit(std::function<void()> ended) override {
+    ended_ = std::move(ended);
+    return tells_;
+  }
 
-  // One group commit, unless the medium has failed.
+  // One group commit, unless the medium has failed; its end is told of either way.
   void commit() {
-    const std::scoped_lock hold(guard_);
-    if (!failed_) {
-      write_back();
-      ++open_;
+    {
+      const std::scoped_lock hold(guard_);
+      if (!failed_) {
+        write_back();
+        ++open_;
+      }
+    }
+    if (tells_ && ended_) {
+      ended_();
     }
   }
   // A power cut: only what is persistent is still there.
@@ -105,6 +121,10 @@ class FakeRegion final : public Region {
   void keep_in_caches(bool keep) { stays_in_caches_ = keep; }
   // From here on request() commits at once.
   void commit_when_asked() { commits_when_asked_ = true; }
+  // From here on request() calls this instead.
+  void when_asked(std::function<void()> asked) { asked_ = std::move(asked); }
+  // From here on the end of every commit is told of.
+  void tell_of_commits() { tells_ = true; }
   std::uint64_t commits() const { return open_ - 1; }
   // No commit works from here on.
   void fail() { failed_ = true; }
@@ -112,8 +132,9 @@ class FakeRegion final : public Region {
     return failed_ ? Status(Code::io_error, "the medium failed") : Status();
   }
 
-  // How often wait() had to commit.
+  // How often wait() had to commit, and how often request() was asked to.
   std::uint64_t blocked() const { return blocked_; }
+  std::uint64_t requests() const { return requests_; }
 
  private:
   struct Snapshot {
@@ -161,9 +182,13 @@ class FakeRegion final : public Region {
   std::vector<Snapshot> flushed_;
   std::atomic<std::uint64_t> open_ = 1;
   std::atomic<std::uint64_t> blocked_ = 0;
+  std::atomic<std::uint64_t> requests_ = 0;
   std::atomic<bool> stays_in_caches_ = false;
   std::atomic<bool> commits_when_asked_ = false;
   std::atomic<bool> failed_ = false;
+  bool tells_ = false;
+  std::function<void()> ended_;
+  std::function<void()> asked_;
 };
 
 // A place for test folders in memory, which every Linux has.

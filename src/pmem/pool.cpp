@@ -99,10 +99,7 @@ Status Pool::recover() {
     REMORA_TRY(load_roots());
     return found_version_ == pool_format::version ? check_total() : Status();
   };
-  Result<std::uint64_t> replayed = log_.recover(verify, found_version_);
-  if (!replayed.ok()) {
-    return replayed.status();
-  }
+  REMORA_TRY_RESULT(replayed, log_.recover(verify, found_version_));
   replayed_ = *replayed;
   return found_version_ == pool_format::version ? Status() : upgrade();
 }
@@ -168,6 +165,18 @@ Result<Offset> Pool::reserve(std::uint64_t size_bytes, Account account) {
   return offset;
 }
 
+Status Pool::keep(Account account, std::uint64_t size_bytes) {
+  REMORA_TRY(usable());
+  return allocator_.keep(account, size_bytes);
+}
+
+RoomUsage Pool::room(Account account) const {
+  const AccountRoom& room = allocator_.rooms().of(account);
+  return {.held_bytes = room.held_blocks * pool_format::block_bytes,
+          .kept_bytes = room.kept_blocks * pool_format::block_bytes,
+          .free_bytes = allocator_.room_bytes(account)};
+}
+
 Status Pool::cancel(Offset offset) {
   REMORA_TRY(usable());
   if (!allocator_.is_reserved(offset)) {
@@ -188,7 +197,7 @@ Status Pool::wait(Ticket ticket) {
   if (Status status = region_.wait(ticket); !status.ok()) {
     return failure_ = status;
   }
-  log_.settle();
+  log_.put_in_place();
   return Status();
 }
 
@@ -232,6 +241,13 @@ std::vector<std::string> Pool::root_names() const {
       names.emplace_back(name_of(root.name));
     }
   }
+  return names;
+}
+
+std::vector<std::string> Pool::root_names(Account account) const {
+  std::vector<std::string> names = root_names();
+  std::erase_if(names,
+                [account](const std::string& name) { return owner_of_root(name) != account; });
   return names;
 }
 

@@ -45,6 +45,13 @@ struct PoolUsage {
   AccountsUsage accounts{};  // of the objects, by whose they are
 };
 
+// Of the space of a pool, in whole chunks.
+struct RoomUsage {
+  std::uint64_t held_bytes = 0;  // live, reserved, or freed and not yet released
+  std::uint64_t kept_bytes = 0;  // that no other account may take; what is held is a part of it
+  std::uint64_t free_bytes = 0;  // that this account may take, besides what it holds
+};
+
 class Pool {
  public:
   // Makes a pool of the whole region, which must be fresh: all zero. A cut before it returns
@@ -72,8 +79,15 @@ class Pool {
 
   // Space for an object, aligned to a cache line; its bytes are undefined. no_space when the pool
   // is full. On page media it may block for commits when only freed space that waits is left.
-  // `account` says whose it is; what it occupies is counted there once it lives.
+  // `account` says whose it is; what it occupies is counted there once it lives. no_space, too,
+  // when the space that is free is kept for others: the message says for whom.
   Result<Offset> reserve(std::uint64_t size_bytes, Account account = Account::none);
+  // From now on, until the pool is closed, so much of it is kept for this account, what it holds
+  // among that, and no other can take it; and not what was kept before. no_space when others hold
+  // it, or it is kept for them. A service says so when it starts: the medium does not know.
+  Status keep(Account account, std::uint64_t size_bytes);
+  RoomUsage room(Account account) const;
+
   // Gives reserved space back that was not published.
   Status cancel(Offset offset);
 
@@ -98,6 +112,8 @@ class Pool {
   // The object that a root leads to, or not_found.
   Result<Offset> root(std::string_view name) const;
   std::vector<std::string> root_names() const;
+  // Those of a service (pool_format.h, owner_of_root).
+  std::vector<std::string> root_names(Account account) const;
 
   void for_each_object(const std::function<void(Offset, std::uint64_t size_bytes)>& visit) const {
     allocator_.for_each_live(visit);

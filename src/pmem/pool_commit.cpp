@@ -145,6 +145,10 @@ Status Pool::check_roots(const Transaction& transaction) const {
     if (offset != 0 && !leads) {
       return refuse("a root must lead to a live object");
     }
+    const Account owner = owner_of_root(changes[i].text());
+    if (offset != 0 && owner != Account::none && allocator_.account_of(offset) != owner) {
+      return refuse("a root of a service leads to an object of that service");
+    }
     for (std::size_t j = 0; j < i; ++j) {
       if (changes[j].name == changes[i].name) {
         return refuse("a root is named twice");

@@ -253,7 +253,7 @@ TEST_P(PoolDamage, usage_is_counted_by_account) {
 }
 
 TEST_P(PoolDamage, a_pool_of_version_1_is_brought_up_to_date) {
-  make("store");
+  make("store", 100, Account::store);
   make("other", 9000);
   kill();
   region_.cut();

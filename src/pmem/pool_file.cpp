@@ -18,10 +18,7 @@ namespace {
 // Looks at the header before anything is mapped, so that a file that is no pool, or too short to be
 // mapped as one, is refused for the right reason.
 Status verify_header(const FileHandle& file) {
-  Result<std::uint64_t> size_bytes = file.size_bytes();
-  if (!size_bytes.ok()) {
-    return size_bytes.status();
-  }
+  REMORA_TRY_RESULT(size_bytes, file.size_bytes());
   pool_format::Header header{};
   if (file.is_device()) {
     REMORA_TRY(read_device(file, std::as_writable_bytes(std::span(&header, 1))));
@@ -93,12 +90,9 @@ Result<PoolFile> PoolFile::create(const std::string& path, std::uint64_t size_by
                       format_size(pool_format::largest_pool_bytes));
   }
   const bool device = FileHandle::is_dax_device(path);
-  Result<FileHandle> file =
-      device ? FileHandle::open(path, true)
-             : FileHandle::create(path, round_down(size_bytes, pool_format::block_bytes));
-  if (!file.ok()) {
-    return file.status();
-  }
+  REMORA_TRY_RESULT(
+      file, device ? FileHandle::open(path, true)
+                   : FileHandle::create(path, round_down(size_bytes, pool_format::block_bytes)));
   Result<std::unique_ptr<Region>> region =
       device ? zeroed_device(*file, media) : open_new_file(*file, media);
   Result<std::unique_ptr<Pool>> pool = region.ok() ? Pool::create(**region, new_uuid())
@@ -127,38 +121,21 @@ Result<PoolFile> PoolFile::inspect(const std::string& path) {
 }
 
 Result<PoolFile> PoolFile::inspect_damaged(const std::string& path, PoolFindings& findings) {
-  Result<FileHandle> file = FileHandle::open(path, false);
-  if (!file.ok()) {
-    return file.status();
-  }
-  Result<std::unique_ptr<Region>> region = open_private(*file);
-  if (!region.ok()) {
-    return region.status();
-  }
-  Result<std::unique_ptr<Pool>> pool = Pool::open_damaged(**region, path, findings);
-  if (!pool.ok()) {
-    return pool.status();
-  }
+  REMORA_TRY_RESULT(file, FileHandle::open(path, false));
+  REMORA_TRY_RESULT(region, open_private(*file));
+  REMORA_TRY_RESULT(pool, Pool::open_damaged(**region, path, findings));
   return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
 }
 
 Result<PoolFile> PoolFile::open_with(const std::string& path, bool writable, const MapFile& map) {
-  Result<FileHandle> file = FileHandle::open(path, writable);
-  if (!file.ok()) {
-    return file.status();
-  }
+  REMORA_TRY_RESULT(file, FileHandle::open(path, writable));
   if (Status status = verify_header(*file); !status.ok()) {
     return status;
   }
-  Result<std::unique_ptr<Region>> region = map(*file);
-  if (!region.ok()) {
-    return region.status();
-  }
+  REMORA_TRY_RESULT(region, map(*file));
   Result<std::unique_ptr<Pool>> pool = Pool::open(**region, path);
   REMORA_TRY((*region)->failure());  // what was read may have been gone
-  if (!pool.ok()) {
-    return pool.status();
-  }
+  REMORA_TRY(pool.status());
   return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
 }
 

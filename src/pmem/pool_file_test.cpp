@@ -29,10 +29,7 @@ void put_content(const std::string& path, const std::string& content) {
 
 // An object with that text under that root, persistent when this returns.
 Status put_text(Pool& pool, const std::string& root, const std::string& text) {
-  Result<Offset> offset = pool.reserve(text.size());
-  if (!offset.ok()) {
-    return offset.status();
-  }
+  REMORA_TRY_RESULT(offset, pool.reserve(text.size()));
   std::memcpy(pool.object(*offset).data(), text.data(), text.size());
   Transaction transaction;
   REMORA_TRY(transaction.publish_sealed(*offset, text.size()));

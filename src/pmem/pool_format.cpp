@@ -16,6 +16,16 @@ std::string_view to_string(Account account) {
   return index < names.size() ? names[index] : "unknown";
 }
 
+Account owner_of_root(std::string_view name) {
+  const std::string_view owner = name.substr(0, name.find('/'));
+  for (const Account account : {Account::store, Account::calls, Account::files, Account::memory}) {
+    if (owner == to_string(account)) {
+      return account;
+    }
+  }
+  return Account::none;
+}
+
 }  // namespace remora
 
 namespace remora::pool_format {

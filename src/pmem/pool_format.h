@@ -26,6 +26,10 @@ inline constexpr std::size_t account_count = 5;
 
 std::string_view to_string(Account account);
 
+// Whose a root is: its name is that of the account, or begins with that and '/'. Else it is
+// nobody's, and may lead to any object.
+Account owner_of_root(std::string_view name);
+
 namespace pool_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'P', 'L'};

@@ -9,7 +9,7 @@ namespace {
 
 // Of one call the kernel fetches no more than its own window for reading ahead, and silently leaves
 // the rest. This is no more than that wherever the window has its usual size or a larger one.
-constexpr std::size_t piece_bytes = 128 << 10;
+constexpr std::size_t read_piece_bytes = 128 << 10;
 
 }  // namespace
 
@@ -20,8 +20,8 @@ void read_ahead(ConstBytes range) {
   const auto first = reinterpret_cast<std::uintptr_t>(range.data());
   const std::uintptr_t end = first + range.size();
   for (std::uintptr_t at = round_down(first, std::uintptr_t{page_bytes}); at < end;
-       at += piece_bytes) {
-    (void)::madvise(reinterpret_cast<void*>(at), std::min(piece_bytes, std::size_t{end - at}),
+       at += read_piece_bytes) {
+    (void)::madvise(reinterpret_cast<void*>(at), std::min(read_piece_bytes, std::size_t{end - at}),
                     MADV_WILLNEED);
   }
 }

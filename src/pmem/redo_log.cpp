@@ -60,11 +60,11 @@ Result<Ticket> RedoLog::append(std::span<const Write> writes, std::span<const Se
   const Ticket ticket =
       faults_.planted(pool_faults::record_not_drained) ? Ticket{} : region_.drain();
   tickets_[sequence % header_.log_slot_count] = ticket;
-  settle();
+  put_in_place();
   return ticket;
 }
 
-void RedoLog::settle() {
+void RedoLog::put_in_place() {
   while (in_place_ + 1 < next_ &&
          region_.persistent(tickets_[(in_place_ + 1) % header_.log_slot_count])) {
     apply(++in_place_);
@@ -110,7 +110,7 @@ std::uint64_t RedoLog::load(Offset place) const {
 // Retiring starts when half the log is used, so that on page media it rides on commits that others
 // wait for anyway; it blocks only when no slot is left.
 Status RedoLog::make_room() {
-  settle();
+  put_in_place();
   if (used() < header_.log_slot_count / 2 || faults_.planted(pool_faults::slot_reused_early)) {
     return Status();
   }
@@ -130,7 +130,7 @@ Status RedoLog::retire(bool block) {
   if (step_ == Step::idle) {
     if (block) {
       REMORA_TRY(region_.wait(tickets_[newest() % header_.log_slot_count]));
-      settle();
+      put_in_place();
     }
     if (in_place_ == retired_) {
       return Status();
@@ -165,7 +165,7 @@ Status RedoLog::retire_all() {
 }
 
 Result<bool> RedoLog::tend() {
-  settle();
+  put_in_place();
   if (used() == 0) {
     return false;
   }

@@ -67,7 +67,7 @@ class RedoLog {
   std::uint64_t load(Offset place) const;
 
   // Puts in place what has become persistent. Never blocks.
-  void settle();
+  void put_in_place();
 
   // Records up to this sequence number are in place for good: recovery never reads them again.
   std::uint64_t retired() const { return retired_; }

@@ -89,11 +89,11 @@ TEST_P(RedoLogTest, words_are_put_in_place_only_when_their_record_is_persistent)
   const Ticket ticket = append(0, 42);
   EXPECT_EQ(in_place(0), on_pages() ? 0u : 42u);
   EXPECT_EQ(region_.persistent(ticket), !on_pages());
-  log_->settle();
+  log_->put_in_place();
   EXPECT_EQ(in_place(0), on_pages() ? 0u : 42u);
   region_.commit();
   EXPECT_TRUE(region_.persistent(ticket));
-  log_->settle();
+  log_->put_in_place();
   EXPECT_EQ(in_place(0), 42u);
 }
 

@@ -121,7 +121,7 @@ class Region {
   // Makes persistent what is to be seen in this range, though nobody who lives has stored it: a
   // process that was killed may have left it in the processor's caches. For who opens what is
   // there.
-  [[nodiscard]] virtual Status settle(ConstBytes range) { return wait(persist(range)); }
+  [[nodiscard]] virtual Status persist_found(ConstBytes range) { return wait(persist(range)); }
 
   // This range will be filled soon, from its beginning: a hint, which changes no byte.
   virtual void prepare(ConstBytes /*range*/) {}

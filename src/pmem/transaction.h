@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -36,7 +37,7 @@ class Transaction {
   Status set(Offset word, std::uint64_t value);
 
   // Leads a root to an object that is live or published here; 0 removes the root. Names have 1 to
-  // 48 bytes, none of them zero.
+  // 48 bytes, none of them zero. A root of a service (owner_of_root) leads to objects of it alone.
   Status set_root(std::string_view name, Offset offset);
 
   struct Object {
@@ -47,6 +48,8 @@ class Transaction {
   struct RootChange {
     std::array<char, longest_root_name> name;
     Offset offset;
+
+    std::string_view text() const { return {name.data(), strnlen(name.data(), name.size())}; }
   };
 
   std::span<const Object> published() const { return {published_.data(), published_count_}; }

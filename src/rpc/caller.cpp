@@ -54,17 +54,9 @@ Result<std::unique_ptr<Caller>> Caller::create(const Host& host, const CallerOpt
   REMORA_CHECK(options.slots > 0 && options.slots <= slot_mask, "slots out of range");
   const std::uint32_t buffers = options.slots + options.notices;
   const std::uint32_t sends = options.slots + options.operations;
-  Result<std::unique_ptr<fabric::CompletionQueue>> send_queue =
-      host.device().create_completion_queue(sends);
-  if (!send_queue.ok()) {
-    return send_queue.status();
-  }
+  REMORA_TRY_RESULT(send_queue, host.device().create_completion_queue(sends));
   std::unique_ptr<Caller> caller(new Caller(host, options, std::move(send_queue).value()));
-  Result<std::unique_ptr<fabric::CompletionQueue>> receive_queue =
-      host.device().create_completion_queue(buffers);
-  if (!receive_queue.ok()) {
-    return receive_queue.status();
-  }
+  REMORA_TRY_RESULT(receive_queue, host.device().create_completion_queue(buffers));
   caller->receives_ = std::move(receive_queue).value();
   caller->domain_ = host.device().create_domain();
   Result<std::unique_ptr<fabric::MemoryRegion>> requests =
@@ -76,14 +68,11 @@ Result<std::unique_ptr<Caller>> Caller::create(const Host& host, const CallerOpt
   }
   caller->requests_ = std::move(requests).value();
   caller->replies_ = std::move(replies).value();
-  Result<std::unique_ptr<fabric::QueuePair>> queue_pair =
-      caller->domain_->create_queue_pair({.send_queue = caller->sends_.get(),
-                                          .receive_queue = caller->receives_.get(),
-                                          .max_sends = sends,
-                                          .max_receives = buffers});
-  if (!queue_pair.ok()) {
-    return queue_pair.status();
-  }
+  REMORA_TRY_RESULT(queue_pair,
+                    caller->domain_->create_queue_pair({.send_queue = caller->sends_.get(),
+                                                        .receive_queue = caller->receives_.get(),
+                                                        .max_sends = sends,
+                                                        .max_receives = buffers}));
   caller->queue_pair_ = std::move(queue_pair).value();
   REMORA_TRY(caller->queue_pair_->initialise());
   for (std::uint32_t buffer = 0; buffer < buffers; ++buffer) {
@@ -139,7 +128,7 @@ Task<Result<ConstBytes>> Caller::call(CallSlot& slot, Kind kind, std::size_t siz
   put_head(requests_->bytes().subspan(at),
            {.call = call, .kind = kind, .size_bytes = static_cast<std::uint32_t>(size_bytes)});
   host_.charge(Work::post);
-  co_await host_.settled();
+  co_await host_.charged();
   // The reply comes after the acknowledgement or with it, so waiting for it first is waiting once.
   // What could not arrive fails the queue pair, which ends the wait for the reply.
   fabric::FlowSend send = flows_.send(*queue_pair_, requests_->piece(at, head_bytes + size_bytes));
@@ -205,7 +194,7 @@ void Caller::arrived(const WorkCompletion& completion) {
       replies_->bytes().subspan(buffer * reply_stride(), completion.size_bytes);
   const std::optional<MessageHead> head = read_head(message);
   if (!head) {
-    fail(Status(Code::closed, "the server sent something that is no message"));
+    fail(Status(Code::closed, "the server sent a malformed message"));
     return;
   }
   if (head->call == 0) {
@@ -218,7 +207,7 @@ void Caller::arrived(const WorkCompletion& completion) {
   }
   const std::uint32_t index = head->call & slot_mask;
   if (index >= slots_.size() || slots_[index].call != head->call || slots_[index].answered) {
-    fail(Status(Code::closed, "the server answered what nobody asked"));
+    fail(Status(Code::closed, "the server sent an answer to no request"));
     return;
   }
   Slot& slot = slots_[index];
@@ -244,7 +233,7 @@ void Caller::notice(std::uint32_t buffer, const MessageHead& head) {
 void Caller::answer(Slot& slot) {
   slot.answered = true;
   if (slot.waiter != nullptr) {
-    host_.runtime().soon(*std::exchange(slot.waiter, nullptr));
+    host_.runtime().run_soon(*std::exchange(slot.waiter, nullptr));
   }
 }
 

@@ -42,7 +42,7 @@ inline std::optional<MessageHead> read_head(ConstBytes message) {
   }
   std::memcpy(&head, message.data(), sizeof head);
   if (head.size_bytes != message.size() - sizeof head || head.reserved != 0 ||
-      head.code > static_cast<std::uint16_t>(Code::timed_out)) {
+      head.code > static_cast<std::uint16_t>(Code::conflict)) {
     return std::nullopt;
   }
   return head;

@@ -23,7 +23,7 @@ void RequestCores::add(const WorkCompletion& request, std::uint64_t client) {
 
 std::uint64_t RequestCores::free_ns(std::uint32_t core) {
   host_.runtime().use_core(host_.core(), core);
-  return host_.settled_ns();
+  return host_.charged_until_ns();
 }
 
 RequestCores::Requests& RequestCores::source_of(std::uint32_t core) {
@@ -42,10 +42,10 @@ std::uint64_t RequestCores::dispatch(std::uint64_t now_ns) {
   host_.charge(Work::poll);
   for (std::size_t i = 0; i < batch_ && !source.empty(); ++i) {
     host_.charge(Work::poll);
-    handed_.push_back({source.front(), host_.settled_ns()});
+    handed_.push_back({source.front(), host_.charged_until_ns()});
     source.pop_front();
   }
-  return source.empty() ? never_ns : host_.settled_ns();
+  return source.empty() ? never_ns : host_.charged_until_ns();
 }
 
 // Whether the core has a request to handle now. Cores that share a queue leave the others their

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/nic.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
@@ -18,8 +18,8 @@ constexpr std::uint64_t work_ns = 1000;
 class RequestCoresTest : public testing::Test {
  protected:
   RequestCoresTest()
-      : network_(loop_, *fabric::nic::load_nic_profile("connectx-5"),
-                 *fabric::nic::load_memory_profile("dram"), Random(1)),
+      : network_(loop_, *fabric::nic::sim::load_nic_profile("connectx-5"),
+                 *fabric::nic::sim::load_memory_profile("dram"), Random(1)),
         nic_(loop_, network_.add_node(), dma_, {.keys = fabric::nic::Keys::from_seed(1)}) {}
 
   void make(const CoreGroup& group, std::uint32_t batch) {
@@ -45,7 +45,7 @@ class RequestCoresTest : public testing::Test {
 
   using Taken = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   VirtualLoop loop_;
-  fabric::nic::SimNetwork network_;
+  fabric::nic::sim::SimNetwork network_;
   fabric::nic::PlainDma dma_;
   fabric::nic::Nic nic_;
   CoreId core_ = 0;

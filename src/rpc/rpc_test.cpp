@@ -2,12 +2,12 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/sim_machine.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_network.h"
-#include "fabric/nic/wire/sim/sim_wire.h"
 #include "pmem/open_region.h"
 #include "pmem/pmem_testing.h"
 #include "rpc/caller.h"
@@ -46,35 +46,30 @@ class Backwards final : public Service {
     body[0] = std::byte{'!'};
     return {.size_bytes = 1};
   }
-  bool left(const Session&) override {
+  bool client_left(const Session&) override {
     ++gone;
     return true;
   }
-
-  bool may_wait() override { return waits; }
 
   SessionId last = 0;
   std::uint32_t late_call = 0;
   int gone = 0;
   Region* pages = nullptr;
-  bool waits = false;
 };
 
-struct Machine {
-  Machine(VirtualLoop& loop, fabric::nic::SimNetwork& network)
-      : wire(network.add_node()), dma(), nic(loop, wire, dma, {.keys = network_keys()}) {}
-  static fabric::nic::Keys network_keys() { return fabric::nic::Keys::from_system(); }
+// Somebody who is served on the same loop.
+class Other final : public Committer::Party {
+ public:
+  bool all_wait() override { return waits; }
 
-  fabric::nic::SimWire& wire;
-  fabric::nic::PlainDma dma;
-  fabric::nic::Nic nic;
+  bool waits = false;
 };
 
 class RpcTest : public testing::Test {
  protected:
   RpcTest()
-      : network_(loop_, *fabric::nic::load_nic_profile("connectx-5"),
-                 *fabric::nic::load_memory_profile("dram"), Random(1)),
+      : network_(loop_, *fabric::nic::sim::load_nic_profile("connectx-5"),
+                 *fabric::nic::sim::load_memory_profile("dram"), Random(1)),
         near_(loop_, network_),
         far_(loop_, network_) {
     loop_.add_cores(1);
@@ -99,9 +94,9 @@ class RpcTest : public testing::Test {
   }
 
   VirtualLoop loop_{{.seed = 1}};
-  fabric::nic::SimNetwork network_;
-  Machine near_;
-  Machine far_;
+  fabric::nic::sim::SimNetwork network_;
+  fabric::nic::sim::SimMachine near_;
+  fabric::nic::sim::SimMachine far_;
   Backwards service_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Caller> caller_;
@@ -200,9 +195,18 @@ class RpcCommitTest : public RpcTest {
  protected:
   RpcCommitTest() {
     service_.pages = &pages_;
+    pages_.tell_of_commits();
     caller_.reset();
-    server_ =
-        Server::create(Host(loop_, far_.nic, &pages_), service_, {.told_of_commits = true}).value();
+    serve();
+  }
+  ~RpcCommitTest() override { server_.reset(); }
+  void serve(bool may_stand_still = true) {
+    server_.reset();
+    committer_.emplace(loop_, pages_);
+    committer_->join(other_);
+    server_ = Server::create(Host(loop_, far_.nic, &pages_), service_,
+                             {.committer = &*committer_, .may_stand_still = may_stand_still})
+                  .value();
     caller_ = connected();
   }
   // So many calls at a time, each of which waits for a commit.
@@ -217,10 +221,12 @@ class RpcCommitTest : public RpcTest {
   }
 
   FakeRegion pages_{1 << 20, Granularity::page};
+  Other other_;
+  std::optional<Committer> committer_;
 };
 
 TEST_F(RpcCommitTest, the_loop_makes_a_commit_that_nobody_else_would_notice) {
-  service_.waits = true;
+  other_.waits = true;
   persist(1);
   EXPECT_EQ(pages_.commits(), 1u);
   EXPECT_EQ(pages_.blocked(), 1u);
@@ -230,6 +236,26 @@ TEST_F(RpcCommitTest, others_make_a_commit_that_somebody_would_notice) {
   pages_.commit_when_asked();
   persist(1);
   EXPECT_EQ(pages_.commits(), 1u);
+  EXPECT_EQ(pages_.blocked(), 0u);
+}
+
+TEST_F(RpcCommitTest, the_loop_never_stands_still_under_clients_that_are_far_away) {
+  serve(false);
+  other_.waits = true;
+  pages_.commit_when_asked();
+  persist(1);
+  EXPECT_EQ(pages_.commits(), 1u);
+  EXPECT_EQ(pages_.blocked(), 0u);
+}
+
+TEST_F(RpcCommitTest, each_reply_asks_for_its_commit_where_nobody_decides) {
+  server_ = Server::create(Host(loop_, far_.nic, &pages_), service_, {}).value();
+  caller_ = connected();
+  pages_.commit_when_asked();
+  other_.waits = true;
+  persist(1);
+  persist(1);
+  EXPECT_EQ(pages_.commits(), 2u);
   EXPECT_EQ(pages_.blocked(), 0u);
 }
 
@@ -252,7 +278,7 @@ TEST_F(RpcCommitTest, those_who_ask_again_and_again_share_their_commits) {
 }
 
 TEST_F(RpcCommitTest, a_failed_commit_is_answered_to_all_that_wait_for_it) {
-  service_.waits = true;
+  other_.waits = true;
   pages_.fail();
   EXPECT_EQ(loop_.block_on(say(*caller_, "persist")), "io_error: the medium failed");
   EXPECT_EQ(loop_.block_on(say(*caller_, "persist")), "io_error: the medium failed");

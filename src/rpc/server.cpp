@@ -50,7 +50,13 @@ Reply Reply::failure(Bytes body, Code code, std::string_view message) {
 }
 
 Server::Server(const Host& host, Service& service, const ServerOptions& options)
-    : host_(host), service_(service), options_(options) {
+    : host_(host), service_(service), options_(options), committer_(options.committer) {
+  if (committer_ == nullptr && host.has_region()) {
+    committer_ = &own_committer_.emplace(host.runtime(), host.region(), Committer::Listens::no);
+  }
+  if (committer_ != nullptr) {
+    committer_->join(*this);
+  }
   waiting_.reserve(std::size_t{options.most_clients} * buffers_of(options));
   clients_.resize(options.most_clients);
 }
@@ -85,7 +91,7 @@ Result<fabric::QueuePairAddress> Server::accept(const fabric::QueuePairAddress& 
                                                 bool may_write) {
   const auto place = std::find(clients_.begin(), clients_.end(), nullptr);
   if (place == clients_.end()) {
-    return Status(Code::no_space, "the server has as many clients as it takes; try again later");
+    return Status(Code::no_space, "the server has reached its limit of clients; try again later");
   }
   auto client = std::make_unique<Client>();
   client->domain = host_.device().create_domain();
@@ -153,7 +159,7 @@ void Server::drop(Client& client) {
   client.queue_pair->fail();
   --live_;
   ++leaving_;
-  host_.runtime().soon(kick_);
+  host_.runtime().run_soon(kick_);
 }
 
 // Clients that leave are let go when the service agrees.
@@ -161,7 +167,7 @@ bool Server::let_go() {
   bool some = false;
   for (std::unique_ptr<Client>& client : clients_) {
     if (client && client->state == State::leaving) {
-      if (service_.left(client->session)) {
+      if (service_.client_left(client->session)) {
         client.reset();
         --leaving_;
         some = true;
@@ -177,14 +183,9 @@ bool Server::let_go() {
 
 bool Server::poll() {
   bool worked = take_sent();
-  was_noticed_ = false;
   worked |= take_requests();
-  if (waited_ns_ != 0) {
-    gather_.looked(was_noticed_, std::exchange(waited_ns_, 0));
-  }
   if (!waiting_.empty()) {
     worked |= send_waiting();
-    worked |= uncommitted_ != 0 && commit_waiting();
   }
   if (leaving_ != 0) [[unlikely]] {
     worked |= let_go();
@@ -278,7 +279,9 @@ void Server::handle(Client& client, const WorkCompletion& completion) {
   if (client.state != State::connected) {
     return;
   }
-  was_noticed_ |= !answer.patient && answer.ticket.commit == 0;
+  if (!answer.patient && answer.ticket.commit == 0 && committer_ != nullptr) {
+    committer_->noticed();
+  }
   if (answer.later) {
     client.unused |= std::uint64_t{1} << buffer;
   } else {
@@ -330,7 +333,7 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
     return;
   }
   const auto size = static_cast<std::uint32_t>(head_bytes + reply.size_bytes);
-  const std::uint64_t due_ns = host_.settled_ns();
+  const std::uint64_t due_ns = host_.charged_until_ns();
   const bool is_persistent = reply.ticket.commit == 0 || host_.region().persistent(reply.ticket);
   if (is_persistent && (due_ns == 0 || due_ns <= host_.now_ns())) [[likely]] {
     send(client, buffer, size);
@@ -338,11 +341,8 @@ void Server::reply(Client& client, const MessageHead& head, std::uint32_t buffer
   }
   ++client.owed;
   waiting_.push_back({client.session.id, buffer, size, reply.ticket, due_ns});
-  if (!is_persistent && options_.told_of_commits) {
-    return;  // commit_waiting asks
-  }
-  if (!is_persistent) {
-    host_.region().request(reply.ticket);
+  if (!is_persistent && committer_->expect(reply.ticket)) {
+    return;
   }
   if (!kick_.armed()) {  // else the next poll finds out when the next one is due
     host_.runtime().arm(kick_, is_persistent ? due_ns : host_.runtime().after(look_ns));
@@ -353,10 +353,9 @@ bool Server::send_waiting() {
   const std::uint64_t now_ns = host_.now_ns();
   std::uint64_t next_ns = never_ns;
   std::size_t kept = 0;
-  std::size_t committed = 0;
+  Committer::Replies replies;
   const std::size_t count = waiting_.size();
   const bool has_failed = host_.has_region() && !host_.region().failure().ok();
-  uncommitted_ = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Waiting waiting = waiting_[i];
     Client* client = find(waiting.session);
@@ -366,18 +365,19 @@ bool Server::send_waiting() {
     const bool is_persistent =
         waiting.ticket.commit == 0 || host_.region().persistent(waiting.ticket);
     if (is_persistent && waiting.due_ns <= now_ns) {
-      committed += waiting.ticket.commit != 0 ? 1 : 0;
+      replies.answered += waiting.ticket.commit != 0 ? 1 : 0;
       --client->owed;
       send(*client, waiting.buffer, waiting.size_bytes);
     } else if (!is_persistent && has_failed) {
       --client->owed;
       send_failure(*client, waiting.buffer);
     } else {
-      if (is_persistent || !options_.told_of_commits) {
+      if (!is_persistent) {
+        ++replies.waiting;
+        replies.newest.commit = std::max(replies.newest.commit, waiting.ticket.commit);
+      }
+      if (is_persistent || !committer_->is_told()) {
         next_ns = std::min(next_ns, is_persistent ? waiting.due_ns : now_ns + look_ns);
-      } else {
-        ++uncommitted_;
-        newest_.commit = std::max(newest_.commit, waiting.ticket.commit);
       }
       waiting_[kept++] = waiting;
     }
@@ -386,10 +386,9 @@ bool Server::send_waiting() {
   if (next_ns != never_ns) {
     host_.runtime().arm(kick_, next_ns);
   }
-  if (committed != 0) {
-    gather_.ended(committed, uncommitted_, now_ns);
-  }
-  return kept != count;
+  uncommitted_ = replies.waiting;
+  const bool has_begun = committer_ != nullptr && committer_->turn_ends(*this, replies);
+  return kept != count || has_begun;
 }
 
 // What the reply waits for never will be persistent: that is the answer.
@@ -406,37 +405,11 @@ void Server::send_failure(Client& client, std::uint32_t buffer) {
   send(client, buffer, static_cast<std::uint32_t>(head_bytes + reply.size_bytes));
 }
 
-// Whoever does not wait for an answer may be READing, which this loop executes on some wires; and
-// who lives on a network takes a loop that stands still for a server that is gone.
-bool Server::all_wait() const {
+// A client that waits for no answer may be READing, which this loop executes on some wires.
+bool Server::all_owed() const {
   return std::ranges::all_of(clients_, [](const std::unique_ptr<Client>& client) {
     return !client || (client->state == State::connected && client->owed != 0);
   });
-}
-
-// Asks for the commit that replies wait for, unless one is under way: theirs is the next.
-bool Server::commit_waiting() {
-  Region& region = host_.region();
-  if (!region.persistent(asked_)) {
-    return false;
-  }
-  const std::uint64_t now_ns = host_.now_ns();
-  if (!gather_.is_time(uncommitted_, now_ns)) {
-    if (!kick_.armed()) {
-      host_.runtime().arm(kick_, gather_.latest_ns());
-    }
-    return false;
-  }
-  gather_.began(now_ns);
-  if (all_wait() && service_.may_wait() && gather_.is_unnoticed()) {
-    (void)region.wait(newest_);  // the region remembers a failure
-    waited_ns_ = std::max<std::uint64_t>(host_.now_ns() - now_ns, 1);
-    host_.runtime().soon(kick_);
-    return true;
-  }
-  asked_ = newest_;
-  region.request(asked_);
-  return true;
 }
 
 void Server::send(Client& client, std::uint32_t buffer, std::uint32_t size_bytes) {

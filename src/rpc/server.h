@@ -16,13 +16,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fabric/device.h"
+#include "host/committer.h"
 #include "host/host.h"
-#include "rpc/commit_gather.h"
 #include "rpc/message.h"
 #include "rpc/request_cores.h"
 #include "runtime/poller.h"
@@ -40,9 +41,12 @@ struct ServerOptions {
   std::uint32_t request_bytes = 2048;
   std::uint32_t reply_bytes = 4096;
   std::uint32_t notices = 4;  // for each client, on their way
-  // Whether the end of a commit wakes the loop (host/commit_watch.h): then nobody has to look for
-  // it, the loop may sleep meanwhile, and replies share their commits (rpc/commit_gather.h).
-  bool told_of_commits = false;
+  // Decides about the commits that replies wait for, and outlives the server. Without one, each
+  // reply asks for its own commit, and the server looks for its end.
+  Committer* committer = nullptr;
+  // Whether the loop may stand still for a commit that all clients wait for. One that is far away
+  // would take that for a server that is gone.
+  bool may_stand_still = true;
   fabric::ConnectOptions connect = {};
 };
 
@@ -82,12 +86,10 @@ class Service {
   // written until queue_pair->quiet(); the session's objects are destroyed when this has returned
   // true, which is asked again until then.
   virtual Status joined(const Session&) { return {}; }
-  virtual bool left(const Session&) { return true; }
-  // Whether the loop may wait for a commit, as far as it serves others than this server's clients.
-  virtual bool may_wait() { return false; }
+  virtual bool client_left(const Session&) { return true; }
 };
 
-class Server final : private Poller {
+class Server final : private Poller, private Committer::Party {
  public:
   static Result<std::unique_ptr<Server>> create(const Host& host, Service& service,
                                                 const ServerOptions& options);
@@ -96,7 +98,7 @@ class Server final : private Poller {
   // A client that came, by its queue pair's address; the answer is the one that serves it.
   Result<fabric::QueuePairAddress> accept(const fabric::QueuePairAddress& client,
                                           bool may_write = true);
-  // The client finds its queue pair gone, and `left` is called in the next turn.
+  // The client finds its queue pair gone, and `client_left` is called in the next turn.
   void disconnect(SessionId session);
   std::size_t clients() const { return live_; }
   // Replies that told of a failure other than not_found.
@@ -153,26 +155,31 @@ class Server final : private Poller {
   Server(const Host& host, Service& service, const ServerOptions& options);
 
   bool poll() override;
-  bool arm_wake() override { return leaving_ == 0 && (waiting_.empty() || is_to_be_told()); }
+  bool arm_wake() override { return leaving_ == 0 && (waiting_.empty() || is_to_be_woken()); }
   // Requests come by completions, which the device's poller makes.
   bool follows() const override { return true; }
   bool wants_spin() const override { return false; }
   // While another thread makes the commit that all wait for.
   bool wants_sleep() const override {
-    return uncommitted_ != 0 && is_to_be_told() && !kick_.armed() && all_wait();
+    return uncommitted_ != 0 && committer_->is_under_way() && !committer_->is_planned() &&
+           !kick_.armed() && all_owed();
+  }
+  bool all_wait() override {
+    return live_ + leaving_ == 0 || (options_.may_stand_still && all_owed());
   }
   bool take_requests();
   bool take_by_cores();
   bool take_sent();
   void handle(Client& client, const fabric::WorkCompletion& completion);
   void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
+  // Returns whether a reply has left, or a commit has begun.
   bool send_waiting();
   void send_failure(Client& client, std::uint32_t buffer);
-  bool commit_waiting();
-  bool all_wait() const;
+  bool all_owed() const;
   // Whether the end of a commit, or a timer, wakes the loop for replies that wait.
-  bool is_to_be_told() const {
-    return options_.told_of_commits && (kick_.armed() || !host_.region().persistent(asked_));
+  bool is_to_be_woken() const {
+    return committer_ != nullptr && committer_->is_told() &&
+           (kick_.armed() || committer_->is_planned() || committer_->is_under_way());
   }
   void send(Client& client, std::uint32_t buffer, std::uint32_t size_bytes);
   Status post_receive(Client& client, std::uint32_t receive);
@@ -197,13 +204,9 @@ class Server final : private Poller {
   std::uint64_t failures_ = 0;
   std::size_t leaving_ = 0;
   std::vector<Waiting> waiting_;
-  // Where commits are told of: what replies wait for, and what was asked for.
-  CommitGather gather_;
-  Ticket newest_;
-  Ticket asked_;
-  std::size_t uncommitted_ = 0;  // replies that wait for a commit
-  std::uint64_t waited_ns_ = 0;  // so long the loop has made a commit, and not looked since
-  bool was_noticed_ = false;     // somebody asked meanwhile who waits for no commit
+  std::optional<Committer> own_committer_;
+  Committer* committer_ = nullptr;  // null where there is no persistent memory
+  std::size_t uncommitted_ = 0;     // replies that wait for a commit
   // What polls fill. The second is filled while the first is gone through.
   std::array<fabric::WorkCompletion, most_batch> requests_;
   std::array<fabric::WorkCompletion, most_batch> sent_;

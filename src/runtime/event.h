@@ -31,7 +31,7 @@ class Event {
     REMORA_CHECK(!set_, "an event happens once");
     set_ = true;
     if (!waiting_.empty()) {
-      scheduler_.soon(waiting_.pop_front());
+      scheduler_.run_soon(waiting_.pop_front());
     }
   }
 

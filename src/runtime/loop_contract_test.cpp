@@ -155,7 +155,7 @@ TEST_P(Loop, a_timer_may_arm_itself_anew_and_the_past_means_soon) {
 
 TEST_P(Loop, a_disarmed_or_destroyed_timer_does_not_run) {
   Ticking timer(runtime);
-  runtime.soon(timer);
+  runtime.run_soon(timer);
   timer.disarm();
   timer.disarm();
   {

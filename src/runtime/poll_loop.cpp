@@ -104,12 +104,12 @@ void PollLoop::arm(Timer& timer, std::uint64_t due_ns) {
   timers_.add(timer, due_ns);
 }
 
-void PollLoop::soon(Timer& timer) {
+void PollLoop::run_soon(Timer& timer) {
   timer.disarm();
   ready_.push_back(timer);
 }
 
-void PollLoop::last(Timer& timer) {
+void PollLoop::run_last(Timer& timer) {
   timer.disarm();
   last_.push_back(timer);
 }
@@ -129,7 +129,7 @@ RunState PollLoop::turn() {
 }
 
 void PollLoop::leave() {
-  pollers_.for_each([](Poller& poller) { poller.left(); });
+  pollers_.for_each([](Poller& poller) { poller.pause_begins(); });
 }
 
 // One turn at least: whoever drives the loop looks between two turns at what the last one changed.
@@ -390,7 +390,7 @@ bool PollLoop::list_for_sleeper() {
       return false;
     }
   }
-  return sleeping_->sleeper()->also(others_fd_);
+  return sleeping_->sleeper()->watch_also(others_fd_);
 }
 
 }  // namespace remora

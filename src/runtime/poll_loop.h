@@ -55,8 +55,8 @@ class PollLoop final : public Runtime {
   std::uint64_t now_ns() const override;
   std::uint64_t wall_ms() const override;
   void arm(Timer& timer, std::uint64_t due_ns) override;
-  void soon(Timer& timer) override;
-  void last(Timer& timer) override;
+  void run_soon(Timer& timer) override;
+  void run_last(Timer& timer) override;
   void placed(ConstBytes) override {}
   std::uint64_t charge(CoreId, std::uint64_t) override { return 0; }
   void trace(std::string_view, std::uint64_t) override {}

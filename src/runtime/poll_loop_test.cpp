@@ -57,7 +57,7 @@ TEST(PollLoop, tells_pollers_when_nobody_may_turn_it_again) {
   class Left final : public Poller {
    public:
     bool poll() override { return false; }
-    void left() override { ++times; }
+    void pause_begins() override { ++times; }
     int times = 0;
   };
   PollLoop loop;
@@ -89,9 +89,9 @@ TEST(PollLoop, what_is_last_comes_behind_what_is_ready_in_the_same_turn) {
   Note last(notes, 3);
   Note first(notes, 1);
   Note second(notes, 2);
-  loop.last(last);
-  loop.soon(first);
-  loop.soon(second);
+  loop.run_last(last);
+  loop.run_soon(first);
+  loop.run_soon(second);
   EXPECT_TRUE(last.armed());
   (void)loop.turn();
   EXPECT_EQ(notes, (std::vector<int>{1, 2, 3}));
@@ -356,7 +356,7 @@ class Bed final : public Poller, private Sleeper {
   int wake_fd() const override { return epoll_; }
   bool wants_spin() const override { return false; }
   Sleeper* sleeper() override { return this; }
-  bool also(int others) override {
+  bool watch_also(int others) override {
     epoll_event event = {};
     event.events = EPOLLIN;
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, others, &event) == 0;

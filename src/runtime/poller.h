@@ -17,7 +17,7 @@ class Sleeper {
   virtual ~Sleeper() = default;
   // From now on a sleep ends when this descriptor is readable, too. The loop closes it before it
   // names another. False when that cannot be.
-  virtual bool also(int others) = 0;
+  virtual bool watch_also(int others) = 0;
   // Sleeps, at most so long (never_ns: for ever), and keeps what it found for the next poll().
   // Returns whether the others' descriptor was readable.
   virtual bool sleep(std::uint64_t span_ns) = 0;
@@ -50,7 +50,7 @@ class Poller {
 
   // Whoever drives the loop has something else to do now, for how long nobody knows: what must not
   // wait for the next poll is done.
-  virtual void left() {}
+  virtual void pause_begins() {}
 
   // For pollers with an epoll set.
   virtual Sleeper* sleeper() { return nullptr; }

@@ -28,11 +28,11 @@ class Scheduler {
   virtual void arm(Timer& timer, std::uint64_t due_ns) = 0;
 
   // Runs the timer in its turn, with no time passing: after what the loop runs now.
-  virtual void soon(Timer& timer) = 0;
+  virtual void run_soon(Timer& timer) = 0;
 
   // Runs the timer at the end of this turn, behind all that is ready in it; of one that is not in a
   // turn, at the end of the next. A loop that has no turns runs it soon.
-  virtual void last(Timer& timer) { soon(timer); }
+  virtual void run_last(Timer& timer) { run_soon(timer); }
 
   // The time `span_ns` from now; never_ns if that lies beyond the clock.
   std::uint64_t after(std::uint64_t span_ns) const {

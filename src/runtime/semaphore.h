@@ -45,7 +45,7 @@ class Semaphore {
     while (!waiting_.empty() && waiting_.front().count() <= available_) {
       Awaiter& next = waiting_.pop_front();
       available_ -= next.count();
-      scheduler_.soon(next);
+      scheduler_.run_soon(next);
     }
   }
 

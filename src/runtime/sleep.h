@@ -21,7 +21,7 @@ class [[nodiscard]] Sleep {
   // Ends the sleep early. Does nothing once the time has come.
   void cancel() {
     if (state_ == State::sleeping) {
-      scheduler_.soon(waiter_);
+      scheduler_.run_soon(waiter_);
     }
     if (state_ != State::elapsed) {
       state_ = State::cancelled;
@@ -64,7 +64,7 @@ class [[nodiscard]] Yield {
   bool await_ready() { return false; }
   void await_suspend(std::coroutine_handle<> flow) {
     waiter_.suspend(flow);
-    scheduler_.soon(waiter_);
+    scheduler_.run_soon(waiter_);
   }
   void await_resume() {}
 

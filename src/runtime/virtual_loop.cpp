@@ -46,6 +46,11 @@ CoreId VirtualLoop::add_alias(CoreId of) {
   return static_cast<CoreId>(named_.size() - 1);
 }
 
+void VirtualLoop::set_habit(CoreId core, const CoreHabit& habit) {
+  REMORA_CHECK(!habit.is_shared() || habit.slice_ns != 0, "a shared core has slices");
+  named(core).habit = habit;
+}
+
 VirtualLoop::Named& VirtualLoop::named(CoreId core) {
   REMORA_CHECK(core < named_.size(), "no such core");
   return named_[core];
@@ -84,8 +89,13 @@ std::uint64_t VirtualLoop::charge(CoreId core, std::uint64_t cost_ns) {
         std::ranges::min_element(first, first + by.cores.count, {}, &Core::free_at_ns) - first);
   }
   Core& of = cores_[by.first + by.used];
-  of.free_at_ns = std::max(of.free_at_ns, now_ns_) + cost_ns;
-  of.charged_ns += cost_ns;
+  const std::uint64_t from_ns = std::max(of.free_at_ns, now_ns_);
+  if (cost_ns == 0) {
+    return from_ns;
+  }
+  const bool sleeps = of.free_at_ns < now_ns_;
+  of.free_at_ns = by.habit.ends_at_ns(from_ns + (sleeps ? by.habit.wake_ns : 0), cost_ns);
+  of.charged_ns += of.free_at_ns - from_ns;
   return of.free_at_ns;
 }
 

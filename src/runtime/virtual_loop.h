@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core_habit.h"
 #include "runtime/limits.h"
 #include "runtime/runtime.h"
 #include "runtime/timer_queue.h"
@@ -44,7 +45,10 @@ class VirtualLoop final : public Runtime {
   CoreId add_pool(std::uint32_t count);
   // Another id for the first core of this one: what is charged to either competes.
   CoreId add_alias(CoreId of);
-  // The time that the core has been busy until now; all of them together, if they are several.
+  // How the cores of this id wait, and with whom they are shared. A shared one has slices.
+  void set_habit(CoreId core, const CoreHabit& habit);
+  // The time that the core has been busy until now; all of them together, if they are several. That
+  // it wakes up, and that others have it while work waits, counts.
   std::uint64_t busy_ns(CoreId core) const;
 
   // Runs one event, then asks the pollers. Without an event the pollers are asked alone, and count
@@ -75,11 +79,19 @@ class VirtualLoop final : public Runtime {
   std::uint64_t wall_ms() const override {
     return first_wall_ms + now_ns_ / 1'000'000 - wall_back_ms_;
   }
-  // Somebody sets the clock on the wall back, by so much more.
+  // Somebody sets the clock on the wall, by so much more.
   void set_wall_back(std::uint64_t by_ms) { wall_back_ms_ += by_ms; }
+  void set_wall_ahead(std::uint64_t by_ms) { wall_back_ms_ -= by_ms; }
   void arm(Timer& timer, std::uint64_t due_ns) override;
-  void soon(Timer& timer) override { arm(timer, now_ns_); }
-  void placed(ConstBytes range) override { watches_.check_overlapping(range); }
+  void run_soon(Timer& timer) override { arm(timer, now_ns_); }
+  void placed(ConstBytes range) override {
+    if (on_placed_) {
+      on_placed_(range);
+    }
+    watches_.check_overlapping(range);
+  }
+  // Called for all that is placed, before those who watch it.
+  void on_placed(std::function<void(ConstBytes)> hook) { on_placed_ = std::move(hook); }
   std::uint64_t charge(CoreId core, std::uint64_t cost_ns) override;
   const CoreGroup* core_group(CoreId core) const override;
   void use_core(CoreId core, std::uint32_t which) override;
@@ -102,6 +114,7 @@ class VirtualLoop final : public Runtime {
     bool pooled = false;  // an event's work goes to the one that is free first
     std::uint32_t used = 0;
     std::uint64_t used_at_event = 0;
+    CoreHabit habit = {};
   };
 
   CoreId add_named(std::uint32_t count);
@@ -123,6 +136,7 @@ class VirtualLoop final : public Runtime {
   std::uint64_t trace_hash_ = 0;
   std::function<void(std::uint64_t)> on_event_;
   std::function<void(std::string_view, std::uint64_t)> on_trace_;
+  std::function<void(ConstBytes)> on_placed_;
 };
 
 }  // namespace remora

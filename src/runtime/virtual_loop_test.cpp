@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <set>
 #include <string>
@@ -265,6 +266,42 @@ TEST(VirtualLoop, a_pool_gives_each_event_the_core_that_is_free_first) {
   tasks.push_back(work(20));
   loop.block_on(when_all(std::move(tasks)));
   EXPECT_EQ(ends, (std::vector<std::uint64_t>{51, 71, 101}));
+}
+
+TEST(VirtualLoop, a_core_that_sleeps_takes_time_to_wake_up) {
+  VirtualLoop loop;
+  const CoreId core = loop.add_cores(1);
+  loop.set_habit(core, {.wake_ns = 1000});
+  loop.run_for(50);
+  EXPECT_EQ(loop.charge(core, 0), 50U) << "nothing to do wakes nobody";
+  EXPECT_EQ(loop.charge(core, 10), 1060U);
+  EXPECT_EQ(loop.charge(core, 10), 1070U) << "it is awake";
+  loop.run_for(2000);
+  EXPECT_EQ(loop.charge(core, 10), 3060U);
+  loop.run_for(2000);
+  EXPECT_EQ(loop.busy_ns(core), 2030U);
+}
+
+TEST(VirtualLoop, a_shared_core_works_in_its_slices) {
+  VirtualLoop loop;
+  const CoreId core = loop.add_cores(1);
+  loop.set_habit(core, {.slice_ns = 100, .others_ns = 300});
+  EXPECT_EQ(loop.charge(core, 10), 310U) << "the others come first";
+  EXPECT_EQ(loop.charge(core, 90), 400U) << "to the end of the slice";
+  EXPECT_EQ(loop.charge(core, 1), 701U);
+  EXPECT_EQ(loop.charge(core, 250), 1551U) << "over three slices";
+  loop.run_for(2350);
+  EXPECT_EQ(loop.charge(core, 5), 2355U) << "in the middle of a slice";
+  EXPECT_DEATH(loop.set_habit(core, {.others_ns = 300}), "has slices");
+}
+
+TEST(VirtualLoop, tells_of_all_that_is_placed) {
+  VirtualLoop loop;
+  std::size_t placed = 0;
+  loop.on_placed([&](ConstBytes range) { placed += range.size(); });
+  const std::array<std::byte, 24> memory{};
+  loop.placed(memory);
+  EXPECT_EQ(placed, 24U);
 }
 
 TEST(VirtualLoop, a_free_core_with_nothing_to_do_does_not_suspend) {

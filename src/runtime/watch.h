@@ -107,7 +107,7 @@ class [[nodiscard]] Watch final : private WatchNode {
   void held() override {
     held_ = true;
     deadline_.disarm();
-    scheduler_.soon(*this);
+    scheduler_.run_soon(*this);
   }
 
   Scheduler& scheduler_;

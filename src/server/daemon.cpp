@@ -13,7 +13,7 @@
 
 #include "base/size_text.h"
 #include "base/socket_address.h"
-#include "server/exposure.h"
+#include "link/exposure.h"
 #include "server/metrics.h"
 
 namespace remora::server {
@@ -21,8 +21,8 @@ namespace {
 
 // Values that clients were about to write are given up after put_timeout_ns; a commit of many pages
 // takes a disk its time.
-constexpr std::uint64_t settle_most_ns = 30'000'000'000;
-constexpr std::uint64_t settle_look_ns = 1'000'000;
+constexpr std::uint64_t quiet_most_ns = 30'000'000'000;
+constexpr std::uint64_t quiet_look_ns = 1'000'000;
 constexpr std::uint64_t answer_patience_ns = 1'000'000'000;
 // For the replies that say so when the store has failed.
 constexpr std::uint64_t answer_failures_ns = 100'000'000;
@@ -33,6 +33,7 @@ constexpr std::uint64_t files_per_client = 3;
 constexpr std::uint64_t files_of_store = 64;
 
 constexpr const char* automatic_resp = "127.0.0.1:6380";
+constexpr const char* automatic_http = "127.0.0.1:6381";
 
 // Of processes that share a busy machine: a client that is not run for a moment is not dead.
 constexpr std::uint64_t value_patience_ns = 1'000'000'000;
@@ -77,17 +78,31 @@ Status make_folder_of(const std::string& path) {
   return {};
 }
 
-resp::Access access_of(const Result<Role>& role) {
-  if (!role.ok() || *role == Role::none) {
+resp::Access access_of(const Result<link::Role>& role) {
+  if (!role.ok() || *role == link::Role::none) {
     return resp::Access::none;
   }
-  return *role == Role::read ? resp::Access::read : resp::Access::write;
+  return *role == link::Role::read    ? resp::Access::read
+         : *role == link::Role::write ? resp::Access::write
+                                      : resp::Access::admin;
+}
+
+link::Doors doors_of(const Settings& settings) {
+  return {.listen = settings.listen,
+          .resp = settings.resp == "auto" ? "" : settings.resp,
+          .metrics = settings.metrics,
+          .http = settings.http == "auto" ? "" : settings.http,
+          .has_tokens = !settings.access.tokens.empty(),
+          .has_tls = !settings.tls_cert.empty(),
+          .is_insecure = settings.insecure};
 }
 
 // Names are looked up once, here: from now on the settings have addresses alone.
 Status look_up_names(Settings& settings) {
-  const std::pair<const char*, std::string*> places[] = {
-      {"resp", &settings.resp}, {"metrics", &settings.metrics}, {"listen", &settings.listen}};
+  const std::pair<const char*, std::string*> places[] = {{"resp", &settings.resp},
+                                                         {"metrics", &settings.metrics},
+                                                         {"http", &settings.http},
+                                                         {"listen", &settings.listen}};
   for (const auto& [key, place] : places) {
     if (place->empty() || *place == "auto") {
       continue;
@@ -108,13 +123,14 @@ Result<std::unique_ptr<Daemon>> Daemon::open(Runtime& runtime, const Settings& s
   Settings found = settings;
   REMORA_TRY(check_together(found));
   REMORA_TRY(look_up_names(found));
-  REMORA_TRY(check_exposure(found));
+  REMORA_TRY(link::check_exposure(doors_of(found)));
   std::unique_ptr<Daemon> daemon(new Daemon(runtime, std::move(found), std::move(reread)));
   daemon->open_files_ = raise_open_files();
   REMORA_TRY(daemon->open_tls());
   REMORA_TRY(daemon->open_host(version));
   Status around = daemon->open_metrics();
   around = around.ok() ? daemon->open_resp() : around;
+  around = around.ok() ? daemon->open_page() : around;
   if (!around.ok()) {
     daemon->host_->undo_pool();
     return around;
@@ -126,24 +142,17 @@ Status Daemon::open_tls() {
   if (settings_.tls_cert.empty()) {
     return {};
   }
-  Result<std::shared_ptr<TlsContext>> tls =
-      TlsContext::server(settings_.tls_cert, settings_.tls_key);
-  if (!tls.ok()) {
-    return tls.status();
-  }
+  REMORA_TRY_RESULT(tls, TlsContext::server(settings_.tls_cert, settings_.tls_key));
   tls_ = std::move(tls).value();
   return {};
 }
 
 // Who may come is all that changes while it serves.
 Status Daemon::change_access() {
-  Result<Settings> read = reread_();
-  if (!read.ok()) {
-    return read.status();
-  }
+  REMORA_TRY_RESULT(read, reread_());
   Settings changed = settings_;
   changed.access = std::move(read->access);
-  REMORA_TRY(check_exposure(changed));
+  REMORA_TRY(link::check_exposure(doors_of(changed)));
   settings_ = std::move(changed);
   host_->change_access(settings_.access);
   if (resp_) {
@@ -191,18 +200,12 @@ Status Daemon::open_host(const std::string& version) {
   options.access = settings_.access;
   options.tls = tls_;
   if (!settings_.listen.empty()) {
-    const Result<SocketAddress> listen = SocketAddress::parse(settings_.listen);
-    if (!listen.ok()) {
-      return listen.status();
-    }
-    options.listen = fabric::nic::endpoint_of(listen->storage);
+    REMORA_TRY_RESULT(listen, SocketAddress::parse(settings_.listen));
+    options.listen = fabric::nic::roce::endpoint_of(listen->storage);
   }
   options.verbs = fabric::verbs::parse_wire(settings_.fabric);
   options.version = version;
-  Result<std::unique_ptr<StoreHost>> host = StoreHost::open(runtime_, options);
-  if (!host.ok()) {
-    return host.status();
-  }
+  REMORA_TRY_RESULT(host, StoreHost::open(runtime_, options));
   host_ = std::move(host).value();
   return {};
 }
@@ -213,14 +216,32 @@ Status Daemon::open_metrics() {
   }
   HttpResponderOptions options;
   options.address = settings_.metrics;
-  options.content_type = metrics_content_type;
-  options.health = [this] { return host_->failure(); };
-  Result<std::unique_ptr<HttpResponder>> metrics =
-      HttpResponder::open(runtime_, options, [this] { return metrics_text(*host_, resp_.get()); });
-  if (!metrics.ok()) {
-    return metrics.status();
-  }
+  options.purpose = "metrics";
+  options.pages = {{"/metrics", metrics_content_type,
+                    [this] { return HttpAnswer{metrics_text(*host_, resp_.get())}; }},
+                   health_page([this] { return host_->failure(); })};
+  REMORA_TRY_RESULT(metrics, HttpResponder::open(runtime_, std::move(options)));
   metrics_ = std::move(metrics).value();
+  return {};
+}
+
+// Shows the Redis front too, so it comes after it. By "auto" nothing fails for its sake.
+Status Daemon::open_page() {
+  if (settings_.http.empty()) {
+    return {};
+  }
+  const bool is_automatic = settings_.http == "auto";
+  REMORA_TRY_RESULT(address, SocketAddress::parse(is_automatic ? automatic_http : settings_.http));
+  Result<std::unique_ptr<LivePage>> page =
+      LivePage::open(runtime_, {.address = address->text(), .own_names_only = !settings_.insecure},
+                     *host_, resp_.get());
+  if (!page.ok()) {
+    page_text_ = fmt::format("none: {}", page.status().message());
+    return is_automatic ? Status() : page.status();
+  }
+  page_ = std::move(page).value();
+  page_text_ =
+      fmt::format("http://{}:{}/, for everybody who reaches it", address->host(), page_->port());
   return {};
 }
 
@@ -250,34 +271,34 @@ Status Daemon::open_resp() {
 // The kernel tells the user of a client on this machine, as at the socket; others have a token, or
 // nothing.
 Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
-  const Result<SocketAddress> address = SocketAddress::parse(where);
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, SocketAddress::parse(where));
   resp::RespOptions options;
   options.host = address->host();
   options.port = address->port();
   options.durability = settings_.resp_durability;
   options.client_operations = settings_.client_operations;
   options.client_bytes = settings_.client_bytes;
+  options.pool_bytes = host_->pool_bytes();
   options.outlives_process = host_->survives() != Survives::nothing;
   options.most_clients = redis_places(settings_, open_files_);
-  options.most_guests = places_for_others(options.most_clients);
+  options.most_guests = link::places_for_others(options.most_clients);
   options.most_of_guest = share_of_user(settings_, options.most_clients);
   options.tls = tls_;
   options.doorkeeper = [this](int descriptor, const std::string& host) {
     const std::optional<uid_t> uid = local_peer_.user_of(descriptor);
     const uid_t own = ::geteuid();
     resp::Visitor visitor;
-    visitor.access = access_of(role_of(settings_.access, uid, own, ""));
+    visitor.access = access_of(link::role_of(settings_.access, uid, own, ""));
     if (uid != own) {
       visitor.guest = uid ? fmt::format("user {}", *uid) : "clients of " + host;
     }
     return visitor;
   };
-  options.authenticator = [this](std::string_view, std::string_view token) {
-    return token.empty() ? resp::Access::none
-                         : access_of(role_of(settings_.access, std::nullopt, ::geteuid(), token));
+  // Users are known by their tokens; the name is the one that Redis clients send of themselves.
+  options.authenticator = [this](std::string_view user, std::string_view token) {
+    return token.empty() || user != "default"
+               ? resp::Access::none
+               : access_of(link::role_of(settings_.access, std::nullopt, ::geteuid(), token));
   };
   Result<std::unique_ptr<resp::Server>> server = resp::Server::open(runtime_, store, options);
   if (!server.ok()) {
@@ -314,11 +335,11 @@ std::string Daemon::announcement() {
                   settings_.access.for_others() ? "users and tokens of [access]" : "this user");
   if (const auto endpoint = host_->network_endpoint()) {
     text += fmt::format("network      {}, TCP and UDP: RoCE, {}\n             {}\n",
-                        fabric::nic::to_string(*endpoint),
+                        fabric::nic::roce::to_string(*endpoint),
                         settings_.access.tokens.empty()
                             ? "for nobody: the settings have no [access.tokens]"
-                            : "for who has a token of [access.tokens]",
-                        network_in_short(tls_ != nullptr));
+                            : "for clients with a token of [access.tokens]",
+                        link::network_in_short(tls_ != nullptr));
   }
   if (const fabric::Device* rdma = host_->rdma()) {
     text +=
@@ -331,6 +352,9 @@ std::string Daemon::announcement() {
   if (!settings_.metrics.empty()) {
     text +=
         fmt::format("metrics      http://{0}/metrics, and http://{0}/health\n", settings_.metrics);
+  }
+  if (!page_text_.empty()) {
+    text += fmt::format("live page    {}\n", page_text_);
   }
   return text;
 }
@@ -353,17 +377,18 @@ Status Daemon::serve(const StopSignals& signals) {
         return end_failed(failure);
       }
       is_known = true;
-      fmt::print(stderr, "remora: the store has failed, and stays to say so: {}\n",
+      fmt::print(stderr,
+                 "remora: the store has failed; the server goes on, and refuses what it must: {}\n",
                  failure.message());
     }
   }
-  return settle(signals);
+  return run_until_quiet(signals);
 }
 
 // Nothing is left to wait for.
 Status Daemon::end_failed(const Status& why) {
   close_doors();
-  (void)runtime_.run_for(settle_look_ns);
+  (void)runtime_.run_for(quiet_look_ns);
   return Status(Code::io_error, fmt::format("the store has failed: {}", why.message()));
 }
 
@@ -374,16 +399,16 @@ void Daemon::close_doors() {
   }
 }
 
-Status Daemon::settle(const StopSignals& signals) {
+Status Daemon::run_until_quiet(const StopSignals& signals) {
   const std::uint32_t before = signals.count();
-  const std::uint64_t give_up_ns = runtime_.after(settle_most_ns);
+  const std::uint64_t give_up_ns = runtime_.after(quiet_most_ns);
   // A client that asked for the end gets its answer first, and then leaves.
   const std::uint64_t answered_ns = runtime_.after(answer_patience_ns);
   do {
-    (void)runtime_.run_for(settle_look_ns);
+    (void)runtime_.run_for(quiet_look_ns);
   } while (host_->stopper_here() && signals.count() == before && runtime_.now_ns() < answered_ns);
   close_doors();
-  while (host_->store().busy() || host_->links() != 0 || (resp_ && resp_->busy())) {
+  while (host_->busy() || host_->links() != 0 || (resp_ && resp_->busy())) {
     if (const Status failure = host_->failure(); !failure.ok()) {
       return end_failed(failure);
     }
@@ -392,7 +417,7 @@ Status Daemon::settle(const StopSignals& signals) {
                     "stopped while values were on their way: what was not acknowledged as "
                     "persistent may be lost");
     }
-    (void)runtime_.run_for(settle_look_ns);
+    (void)runtime_.run_for(quiet_look_ns);
   }
   if (const Status failure = host_->failure(); !failure.ok()) {
     return end_failed(failure);

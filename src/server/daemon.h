@@ -14,6 +14,7 @@
 #include "runtime/runtime.h"
 #include "server/http_responder.h"
 #include "server/local_peer.h"
+#include "server/page/live_page.h"
 #include "server/settings.h"
 #include "server/stop_signals.h"
 #include "server/store_host.h"
@@ -60,9 +61,10 @@ class Daemon {
   Status change_access();
   Status open_host(const std::string& version);
   Status open_metrics();
+  Status open_page();
   Status open_resp();
   Status open_resp_at(const std::string& where, kv::LocalStore& store);
-  Status settle(const StopSignals& signals);
+  Status run_until_quiet(const StopSignals& signals);
   Status end_failed(const Status& why);
   void close_doors();
 
@@ -77,6 +79,8 @@ class Daemon {
   std::unique_ptr<resp::Server> resp_;
   std::string resp_text_;  // for people: where Redis clients come in, or why not
   std::unique_ptr<HttpResponder> metrics_;
+  std::string page_text_;  // for people: where it is, or why not
+  std::unique_ptr<LivePage> page_;
 };
 
 }  // namespace remora::server

@@ -8,7 +8,7 @@ bool persists_by_itself(const kv::Engine& engine) {
   return engine.promise().acknowledged >= Acknowledged::asynchronous;
 }
 
-std::string short_on_lasting_media(const kv::Engine& engine) {
+std::string short_on_persistent_media(const kv::Engine& engine) {
   const Promise promise = engine.promise();
   if (promise.acknowledged == Acknowledged::persistent) {
     return "an acknowledged put survives a power cut";
@@ -24,7 +24,7 @@ std::string short_on_lasting_media(const kv::Engine& engine) {
          "; with --persistent it is acknowledged when it is persistent";
 }
 
-PutWords at_length_on_lasting_media(const Promise& promise) {
+PutWords at_length_on_persistent_media(const Promise& promise) {
   const std::string survives = "acknowledged: it survives kill -9, a crash and a power cut";
   switch (promise.acknowledged) {
     case Acknowledged::persistent:
@@ -53,6 +53,29 @@ Survives survives_of(const Strategy& medium) {
   return medium.survives_power_cut ? Survives::power_cut : Survives::process_end;
 }
 
+Survives survives_by(const Facts& facts) {
+  if (find_fact(facts, "survives_process_end") == std::string("no")) {
+    return Survives::nothing;
+  }
+  return find_fact(facts, "survives_power_cut") == std::string("yes") ? Survives::power_cut
+                                                                      : Survives::process_end;
+}
+
+std::string acknowledged_in_short(const kv::Engine& engine, bool asked, Survives survives) {
+  if (!asked && engine.promise().acknowledged != Acknowledged::persistent) {
+    return "visible";
+  }
+  switch (survives) {
+    case Survives::power_cut:
+      return "persistent";
+    case Survives::process_end:
+      return "visible; this store's medium is lost in a power cut";
+    case Survives::nothing:
+      break;
+  }
+  return "visible; this store's memory goes with its process";
+}
+
 std::string put_in_short(const kv::Engine& engine, Survives survives) {
   std::string text;
   switch (survives) {
@@ -65,7 +88,7 @@ std::string put_in_short(const kv::Engine& engine, Survives survives) {
           "power cut";
       break;
     case Survives::power_cut:
-      text = short_on_lasting_media(engine);
+      text = short_on_persistent_media(engine);
       break;
   }
   return engine.caveat().empty() ? text : text + "; but " + std::string(engine.caveat());
@@ -85,7 +108,7 @@ PutWords put_at_length(const kv::Engine& engine, Survives survives) {
           "--persistent or without";
       break;
     case Survives::power_cut:
-      words = at_length_on_lasting_media(engine.promise());
+      words = at_length_on_persistent_media(engine.promise());
       break;
   }
   words.caveat = engine.caveat();

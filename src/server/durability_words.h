@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <string>
 
+#include "front/resp/server.h"
 #include "kv/store.h"
+#include "link/facts.h"
 #include "pmem/region.h"
-#include "resp/server.h"
 
 namespace remora::server {
 
@@ -23,6 +24,13 @@ enum class Survives : std::uint8_t {
 
 // Of a pool in a file.
 Survives survives_of(const Strategy& medium);
+
+// Of a store that is served, by what it tells of itself.
+Survives survives_by(const Facts& facts);
+
+// What holds of a put that was just acknowledged, in a few words: "persistent", "visible", or
+// "visible" and what the medium does not survive. `asked` says that it was to be persistent.
+std::string acknowledged_in_short(const kv::Engine& engine, bool asked, Survives survives);
 
 // What an acknowledged put means: one sentence without an end.
 std::string put_in_short(const kv::Engine& engine, Survives survives);

@@ -15,8 +15,9 @@ const kv::Engine& engine(std::string_view name) {
 }
 
 constexpr const char* engines_that_wait[] = {"saw", "imm", "rpc"};
-constexpr const char* engines_that_follow[] = {"efactory", "efactory-no-hr"};
-constexpr const char* engines_that_never_do[] = {"ca", "erda", "forca"};
+constexpr const char* engines_that_follow[] = {"efactory", "efactory-no-hr", "efactory-published",
+                                               "efactory-published-no-hr"};
+constexpr const char* engines_that_never_do[] = {"ca", "erda", "forca", "forca-verify-always"};
 
 TEST(DurabilityWords, say_of_each_engine_what_it_makes_persistent) {
   for (const char* name : engines_that_wait) {

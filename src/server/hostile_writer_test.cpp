@@ -7,12 +7,12 @@
 #include <string>
 
 #include "base/folder_testing.h"
+#include "link/store_link.h"
 #include "pmem/pool_format.h"
 #include "runtime/poll_loop.h"
 #include "server/intruder_testing.h"
 #include "server/patience_testing.h"
 #include "server/store_host.h"
-#include "server/store_link.h"
 
 namespace remora::server {
 namespace {
@@ -21,17 +21,18 @@ using fabric::WorkStatus;
 
 constexpr const char* hostile_token = "a token that may write";
 
-class HostileWriterTest : public testing::TestWithParam<LocalFabric> {
+class HostileWriterTest : public testing::TestWithParam<link::WireKind> {
  protected:
   HostileWriterTest() {
     options_.socket_path = folder_.file("socket");
     options_.pool_path = folder_.file("pool");
-    options_.fabric = LocalFabric::ring;
-    if (GetParam() == LocalFabric::roce) {
-      options_.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address("127.0.0.1").value(), 0};
+    options_.fabric = link::WireKind::ring;
+    if (GetParam() == link::WireKind::roce) {
+      options_.listen =
+          fabric::nic::roce::IpEndpoint{fabric::nic::roce::parse_address("127.0.0.1").value(), 0};
     }
     options_.pool_bytes = 1 << 20;
-    options_.access.tokens = {{hostile_token, Role::write}};
+    options_.access.tokens = {{hostile_token, link::Role::write}};
     be_patient(options_.server);
     keep_marks(options_.server);
   }
@@ -39,18 +40,19 @@ class HostileWriterTest : public testing::TestWithParam<LocalFabric> {
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop_, options_);
     ASSERT_TRUE(host.ok()) << host.status().message();
     host_ = std::move(host).value();
-    StoreLinkOptions options;
-    options.fabric = LocalFabric::ring;
+    link::StoreLinkOptions options;
+    options.fabric = link::WireKind::ring;
     options.token = hostile_token;
     be_patient(options.client);
-    victim_ = loop_.block_on(StoreLink::connect(loop_, options_.socket_path, options)).value();
+    victim_ =
+        loop_.block_on(link::StoreLink::connect(loop_, options_.socket_path, options)).value();
     for (int i = 0; i < 20; ++i) {
       put("victim " + std::to_string(i), std::string(3000, static_cast<char>('a' + i)));
     }
     settle();
   }
   std::unique_ptr<Intruder> intrude() {
-    if (GetParam() == LocalFabric::roce) {
+    if (GetParam() == link::WireKind::roce) {
       return std::make_unique<Intruder>(loop_, *host_->network_endpoint(), hostile_token);
     }
     return std::make_unique<Intruder>(loop_, GetParam(), options_.socket_path, hostile_token);
@@ -109,12 +111,12 @@ class HostileWriterTest : public testing::TestWithParam<LocalFabric> {
   StoreHostOptions options_;
   PollLoop loop_;
   std::unique_ptr<StoreHost> host_;
-  std::unique_ptr<StoreLink> victim_;
+  std::unique_ptr<link::StoreLink> victim_;
 };
 
 INSTANTIATE_TEST_SUITE_P(wires, HostileWriterTest,
-                         testing::Values(LocalFabric::ring, LocalFabric::roce),
-                         [](const testing::TestParamInfo<LocalFabric>& param) {
+                         testing::Values(link::WireKind::ring, link::WireKind::roce),
+                         [](const testing::TestParamInfo<link::WireKind>& param) {
                            return std::string(to_string(param.param));
                          });
 

@@ -7,6 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "runtime/poll_loop.h"
 
 namespace remora::server {
@@ -24,9 +31,13 @@ class HttpResponderTest : public testing::Test {
     HttpResponderOptions options;
     options.address = "127.0.0.1:0";
     options.patience_ns = patience_ns;
-    options.health = [this] { return health_; };
-    responder_ =
-        HttpResponder::open(loop_, options, [] { return std::string(100'000, 'x'); }).value();
+    options.own_names_only = own_names_only_;
+    options.purpose = "tests";
+    options.events_path = "/events";
+    options.pages = {
+        {"/metrics", "text/plain", [] { return HttpAnswer{std::string(100'000, 'x')}; }},
+        health_page([this] { return health_; })};
+    responder_ = HttpResponder::open(loop_, options).value();
   }
 
   int connect() {
@@ -61,7 +72,32 @@ class HttpResponderTest : public testing::Test {
     return answer;
   }
 
+  // Somebody who listens for events, and what it has heard.
+  int listen() {
+    const int socket = connect();
+    constexpr std::string_view request = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    EXPECT_EQ(::send(socket, request.data(), request.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(request.size()));
+    return socket;
+  }
+  std::string heard(int socket) {
+    std::string text;
+    std::array<char, 4096> buffer;
+    for (ssize_t got = 1; got > 0;) {
+      got = ::recv(socket, buffer.data(), buffer.size(), 0);
+      text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    }
+    return text;
+  }
+  bool eventually(const std::function<bool()>& is_so) {
+    for (int i = 0; i < 60'000 && !is_so(); ++i) {
+      (void)loop_.run_for(1'000'000);
+    }
+    return is_so();
+  }
+
   Status health_;
+  bool own_names_only_ = false;
   PollLoop loop_;
   std::unique_ptr<HttpResponder> responder_;
 };
@@ -133,9 +169,90 @@ TEST_F(HttpResponderTest, half_requests_keep_nobody_from_asking) {
 TEST_F(HttpResponderTest, refuses_a_port_that_is_taken) {
   HttpResponderOptions options;
   options.address = "127.0.0.1:" + std::to_string(responder_->port());
-  EXPECT_EQ(HttpResponder::open(loop_, options, {}).code(), Code::in_use);
+  EXPECT_EQ(HttpResponder::open(loop_, options).code(), Code::in_use);
   options.address = "here";
-  EXPECT_EQ(HttpResponder::open(loop_, options, {}).code(), Code::invalid_argument);
+  EXPECT_EQ(HttpResponder::open(loop_, options).code(), Code::invalid_argument);
+}
+
+TEST_F(HttpResponderTest, tells_events_to_all_who_listen) {
+  const int one = listen();
+  const int other = listen();
+  ASSERT_TRUE(eventually([&] { return responder_->listeners() == 2; }));
+  responder_->tell("first");
+  responder_->tell("second");
+  std::string told;
+  EXPECT_TRUE(eventually([&] {
+    told += heard(one);
+    return told.ends_with("\r\n\r\ndata: first\n\ndata: second\n\n");
+  })) << told;
+  EXPECT_THAT(told, HasSubstr("Content-Type: text/event-stream\r\n"));
+  ::close(one);
+  EXPECT_TRUE(eventually([&] { return responder_->listeners() == 1; }));
+  responder_->tell("third");
+  told.clear();
+  EXPECT_TRUE(eventually([&] {
+    told += heard(other);
+    return told.ends_with("data: third\n\n");
+  }));
+  ::close(other);
+  EXPECT_TRUE(eventually([&] { return responder_->connections() == 0; }));
+}
+
+TEST_F(HttpResponderTest, closes_listeners_that_speak) {
+  const int socket = listen();
+  ASSERT_TRUE(eventually([&] { return responder_->listeners() == 1; }));
+  EXPECT_EQ(::send(socket, "more", 4, MSG_NOSIGNAL), 4);
+  EXPECT_TRUE(eventually([&] { return responder_->listeners() == 0; }));
+  ::close(socket);
+  EXPECT_THAT(ask("HEAD /events HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(responder_->listeners(), 0u);
+}
+
+TEST_F(HttpResponderTest, closes_listeners_that_do_not_read_and_takes_few) {
+  std::vector<int> sockets;
+  for (std::size_t i = 0; i < HttpResponder::most_listeners; ++i) {
+    sockets.push_back(listen());
+  }
+  ASSERT_TRUE(eventually([&] { return responder_->listeners() == sockets.size(); }));
+  EXPECT_THAT(ask("GET /events HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(ask("GET /metrics HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+  const std::string event(100'000, 'e');
+  for (int i = 0; i < 1000 && responder_->listeners() != 0; ++i) {
+    responder_->tell(event);
+  }
+  EXPECT_EQ(responder_->listeners(), 0u);
+  for (const int socket : sockets) {
+    ::close(socket);
+  }
+}
+
+TEST_F(HttpResponderTest, a_listener_is_not_ended_for_its_patience) {
+  open(50'000'000);
+  const int socket = listen();
+  ASSERT_TRUE(eventually([&] { return responder_->listeners() == 1; }));
+  (void)loop_.run_for(300'000'000);
+  EXPECT_EQ(responder_->listeners(), 1u);
+  ::close(socket);
+}
+
+TEST_F(HttpResponderTest, other_sites_get_nothing_by_names_of_theirs) {
+  own_names_only_ = true;
+  open(60'000'000'000);
+  for (const std::string host : {"localhost:80", "127.0.0.1", "[::1]:9", "localhost"}) {
+    EXPECT_THAT(ask("GET /health HTTP/1.1\r\nHost: " + host + "\r\n\r\n"),
+                StartsWith("HTTP/1.1 200"))
+        << host;
+  }
+  for (const std::string host :
+       {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example"}) {
+    EXPECT_THAT(ask("GET /health HTTP/1.1\r\nX: y\r\nHOST: " + host + "\r\n\r\n"),
+                StartsWith("HTTP/1.1 421"))
+        << host;
+  }
+  EXPECT_THAT(ask("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: cross-site\r\n\r\n"),
+              StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(ask("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nSec-Fetch-Site: same-origin\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
 }
 
 }  // namespace

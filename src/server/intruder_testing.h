@@ -12,31 +12,31 @@
 
 #include "kv/efactory/messages.h"
 #include "kv/log/object_format.h"
+#include "link/session_message.h"
+#include "link/token_proof.h"
+#include "link/wires.h"
 #include "rpc/caller.h"
 #include "runtime/poll_loop.h"
-#include "server/local_wire.h"
-#include "server/session_message.h"
-#include "server/token_proof.h"
 
 namespace remora::server {
 
 class Intruder final : public fabric::nic::LinkOwner {
  public:
   // Through the socket of the store's host.
-  Intruder(PollLoop& loop, LocalFabric fabric, const std::string& path, const std::string& token)
+  Intruder(PollLoop& loop, link::WireKind fabric, const std::string& path, const std::string& token)
       : Intruder(loop) {
-    wire_.emplace(LocalWire::create(loop, this, fabric).value());
+    wire_.emplace(link::Wires::create(loop, this, fabric).value());
     open_device();
     link_ = loop.block_on(wire_->wire().connect(path)).value();
     join(token, {});
   }
   // By the network.
-  Intruder(PollLoop& loop, const fabric::nic::IpEndpoint& store, const std::string& token)
+  Intruder(PollLoop& loop, const fabric::nic::roce::IpEndpoint& store, const std::string& token)
       : Intruder(loop) {
-    wire_.emplace(loop.block_on(LocalWire::connect_to(loop, *this, store)).value());
+    wire_.emplace(loop.block_on(link::Wires::connect_to(loop, *this, store)).value());
     open_device();
     link_ = *wire_->network_link();
-    join(token, network_connect);
+    join(token, link::network_connect);
   }
 
   // READs until the pool is mapped, where it can be, so that what comes next may go that way.
@@ -94,13 +94,18 @@ class Intruder final : public fabric::nic::LinkOwner {
                   .value();
   }
   void join(const std::string& token, const fabric::ConnectOptions& options) {
-    ProofTalk talk{.client = fresh_nonce()};
-    say({.kind = SessionKind::ask, .nonce = talk.client}, SessionKind::offer);
+    link::ProofTalk talk{.client = link::fresh_nonce()};
+    say({.kind = link::SessionKind::ask,
+         .service = std::string(link::store_service),
+         .nonce = talk.client},
+        link::SessionKind::offer);
     talk.host = heard_.nonce;
-    SessionMessage join{
-        .kind = SessionKind::join, .engine = "efactory", .queue_pair = caller_->address()};
-    join.proof = prove(token, ProofSide::client, talk, 0, join);
-    say(join, SessionKind::welcome);
+    link::SessionMessage join{.kind = link::SessionKind::join,
+                              .service = std::string(link::store_service),
+                              .design = "efactory",
+                              .queue_pair = caller_->address()};
+    join.proof = link::prove(token, link::ProofSide::client, talk, 0, join);
+    say(join, link::SessionKind::welcome);
     EXPECT_TRUE(caller_->connect(heard_.queue_pair, options).ok());
     caller_->on_notice([this](rpc::Kind kind, ConstBytes body) {
       if (kind == kv::efactory::new_layout) {
@@ -109,8 +114,8 @@ class Intruder final : public fabric::nic::LinkOwner {
     });
     layout_ = loop_.block_on(hello());
   }
-  void say(const SessionMessage& message, SessionKind expected) {
-    EXPECT_TRUE(wire_->send_control(link_, encode(message)).ok());
+  void say(const link::SessionMessage& message, link::SessionKind expected) {
+    EXPECT_TRUE(wire_->send_control(link_, link::encode(message)).ok());
     for (int i = 0; i < 50'000 && heard_.kind != expected; ++i) {
       (void)loop_.run_for(100'000);
     }
@@ -137,21 +142,15 @@ class Intruder final : public fabric::nic::LinkOwner {
         .client_sum = kv::object_format::client_checksum(as_bytes(key), as_bytes(value))};
     const std::size_t head = kv::write_struct(slot.request(), ask);
     std::memcpy(slot.request().data() + head, key.data(), key.size());
-    const Result<ConstBytes> reply =
-        co_await caller_->call(slot, kv::efactory::put_request, head + key.size());
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
+    REMORA_CO_TRY_RESULT(
+        reply, co_await caller_->call(slot, kv::efactory::put_request, head + key.size()));
     co_return *kv::read_struct<kv::efactory::PutReply>(*reply);
   }
   Task<Result<kv::efactory::GetReply>> get(std::string key) {
     rpc::CallSlot slot = co_await caller_->slot();
     std::memcpy(slot.request().data(), key.data(), key.size());
-    const Result<ConstBytes> reply =
-        co_await caller_->call(slot, kv::efactory::get_request, key.size());
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
+    REMORA_CO_TRY_RESULT(reply,
+                         co_await caller_->call(slot, kv::efactory::get_request, key.size()));
     co_return *kv::read_struct<kv::efactory::GetReply>(*reply);
   }
   Task<Status> ask_to_persist(kv::efactory::PersistRequest ask) {
@@ -172,17 +171,19 @@ class Intruder final : public fabric::nic::LinkOwner {
     std::array<fabric::SendWork, 1> works = {work};
     co_return co_await caller_->flows().post_all(caller_->queue_pair(), works);
   }
-  void control(fabric::nic::LinkId, ConstBytes bytes) override { heard_ = decode(bytes).value(); }
+  void control(fabric::nic::LinkId, ConstBytes bytes) override {
+    heard_ = link::decode(bytes).value();
+  }
 
   PollLoop& loop_;
-  std::optional<LocalWire> wire_;
+  std::optional<link::Wires> wire_;
   fabric::nic::PlainDma dma_;
   std::optional<fabric::nic::Nic> nic_;
   std::unique_ptr<Region> memory_;
   std::unique_ptr<rpc::Caller> caller_;
   std::unique_ptr<fabric::MemoryRegion> region_;
   fabric::nic::LinkId link_ = 0;
-  SessionMessage heard_;
+  link::SessionMessage heard_;
   kv::efactory::Layout layout_;
   std::uint64_t round_told_ = 0;
 };

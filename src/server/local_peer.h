@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 
 namespace remora::server {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "resp/server.h"
+#include "front/resp/server.h"
 #include "server/store_host.h"
 
 namespace remora::server {

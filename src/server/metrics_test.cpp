@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/folder_testing.h"
+#include "link/store_link.h"
 #include "runtime/poll_loop.h"
 #include "server/patience_testing.h"
-#include "server/store_link.h"
 
 namespace remora::server {
 namespace {
@@ -36,7 +36,8 @@ class MetricsTest : public testing::Test {
 
 TEST_F(MetricsTest, tell_what_clients_did) {
   const auto link =
-      std::move(loop_.block_on(StoreLink::connect(loop_, folder_.file("socket"), {}))).value();
+      std::move(loop_.block_on(link::StoreLink::connect(loop_, folder_.file("socket"), {})))
+          .value();
   EXPECT_TRUE(loop_.block_on(link->store().put(as_bytes("key"), as_bytes("value"))).ok());
   (void)loop_.block_on(link->wire_taken());
   const std::string text = metrics_text(*host_);
@@ -55,16 +56,17 @@ TEST_F(MetricsTest, tell_what_clients_did) {
 
 TEST_F(MetricsTest, count_clients_from_the_network_as_such) {
   StoreHostOptions options;
-  options.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address("127.0.0.1").value(), 0};
+  options.listen =
+      fabric::nic::roce::IpEndpoint{fabric::nic::roce::parse_address("127.0.0.1").value(), 0};
   options.pool_bytes = 4 << 20;
-  options.access.tokens = {{"a token that may write", Role::write}};
+  options.access.tokens = {{"a token that may write", link::Role::write}};
   be_patient(options.server);
   const auto host = StoreHost::open(loop_, options).value();
-  StoreLinkOptions far;
+  link::StoreLinkOptions far;
   far.network = host->network_endpoint();
   far.token = "a token that may write";
-  far.fabric = LocalFabric::roce;
-  const auto link = loop_.block_on(StoreLink::connect(loop_, "", far)).value();
+  far.fabric = link::WireKind::roce;
+  const auto link = loop_.block_on(link::StoreLink::connect(loop_, "", far)).value();
   const std::string text = metrics_text(*host);
   EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"roce\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\nremora_clients{wire=\"ring\"} 0\n"));
@@ -74,7 +76,8 @@ TEST_F(MetricsTest, count_clients_from_the_network_as_such) {
 
 TEST_F(MetricsTest, count_what_native_clients_were_refused) {
   const auto link =
-      std::move(loop_.block_on(StoreLink::connect(loop_, folder_.file("socket"), {}))).value();
+      std::move(loop_.block_on(link::StoreLink::connect(loop_, folder_.file("socket"), {})))
+          .value();
   std::array<std::byte, 8> value;
   EXPECT_EQ(loop_.block_on(link->store().get(as_bytes("none"), value)).code(), Code::not_found);
   EXPECT_THAT(metrics_text(*host_), HasSubstr("\nremora_failed_requests_total 0\n"));

@@ -7,11 +7,11 @@
 
 #include "fabric/nic/wire/roce/control_stream.h"
 #include "fabric/nic/wire/roce/net_message.h"
+#include "link/store_link.h"
 #include "runtime/poll_loop.h"
 #include "runtime/when_all.h"
 #include "server/patience_testing.h"
 #include "server/store_host.h"
-#include "server/store_link.h"
 
 namespace remora::server {
 namespace {
@@ -22,31 +22,32 @@ constexpr const char* read_token = "a token that may read";
 class StoreOnNetwork : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    options_.listen = fabric::nic::IpEndpoint{fabric::nic::parse_address(GetParam()).value(), 0};
+    options_.listen =
+        fabric::nic::roce::IpEndpoint{fabric::nic::roce::parse_address(GetParam()).value(), 0};
     options_.pool_bytes = 8 << 20;
     be_patient(options_.server);
-    options_.access.tokens = {{write_token, Role::write}, {read_token, Role::read}};
+    options_.access.tokens = {{write_token, link::Role::write}, {read_token, link::Role::read}};
   }
   void open_store() {
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop_, options_);
     ASSERT_TRUE(host.ok()) << host.status().message();
     host_ = std::move(host).value();
   }
-  Result<std::unique_ptr<StoreLink>> join(const std::string& token) {
-    return loop_.block_on(StoreLink::connect(loop_, "", link_options(token)));
+  Result<std::unique_ptr<link::StoreLink>> join(const std::string& token) {
+    return loop_.block_on(link::StoreLink::connect(loop_, "", link_options(token)));
   }
-  StoreLinkOptions link_options(const std::string& token) const {
-    StoreLinkOptions options;
+  link::StoreLinkOptions link_options(const std::string& token) const {
+    link::StoreLinkOptions options;
     options.network = host_->network_endpoint();
     options.token = token;
     options.client.buffer_bytes = 4 << 20;
     be_patient(options.client);
     return options;
   }
-  Status put_text(StoreLink& link, const std::string& key, const std::string& value) {
+  Status put_text(link::StoreLink& link, const std::string& key, const std::string& value) {
     return loop_.block_on(link.store().put(as_bytes(key), as_bytes(value)));
   }
-  std::string get_text(StoreLink& link, const std::string& key) {
+  std::string get_text(link::StoreLink& link, const std::string& key) {
     std::string value(2 << 20, '\0');
     const Result<std::size_t> size =
         loop_.block_on(link.store().get(as_bytes(key), std::as_writable_bytes(std::span(value))));
@@ -84,7 +85,7 @@ TEST_P(StoreOnNetwork, clients_with_a_token_put_and_get) {
   EXPECT_TRUE(put_text(**one, "large", large).ok());
   EXPECT_TRUE(get_text(**other, "large") == large);
   EXPECT_FALSE(put_text(**other, "key", "no").ok()) << "it may read alone";
-  EXPECT_EQ(loop_.block_on((*one)->wire_taken()), LocalFabric::roce);
+  EXPECT_EQ(loop_.block_on((*one)->wire_taken()), link::WireKind::roce);
   const Result<Facts> facts = loop_.block_on((*one)->stat());
   ASSERT_TRUE(facts.ok());
   EXPECT_EQ(find_fact(*facts, "clients_roce"), "2");
@@ -92,7 +93,7 @@ TEST_P(StoreOnNetwork, clients_with_a_token_put_and_get) {
 }
 
 TEST_P(StoreOnNetwork, nobody_gets_in_without_a_token) {
-  options_.access.others = Role::write;
+  options_.access.others = link::Role::write;
   open_store();
   EXPECT_EQ(join("").code(), Code::permission_denied) << "the same user, but from the network";
   EXPECT_EQ(join("some other token").code(), Code::permission_denied);
@@ -102,7 +103,7 @@ TEST_P(StoreOnNetwork, nobody_gets_in_without_a_token) {
 // Nobody finds a token by trying, and who tries does not keep the store busy.
 TEST_P(StoreOnNetwork, an_address_that_tried_too_many_wrong_tokens_has_to_wait) {
   open_store();
-  for (std::uint32_t i = 0; i < WrongTries::most; ++i) {
+  for (std::uint32_t i = 0; i < link::WrongTries::most; ++i) {
     const auto link = join("a wrong token " + std::to_string(i));
     EXPECT_NE(link.status().message().find("no such token"), std::string::npos);
   }
@@ -141,13 +142,13 @@ TEST_P(StoreOnNetwork, clients_find_out_that_the_store_is_gone) {
   EXPECT_EQ(put_text(**link, "key", "value").code(), Code::closed);
 }
 
-using fabric::nic::NetKind;
+using fabric::nic::roce::NetKind;
 
 // A peer that is played by hand, up to where the store says that it is ready.
 class HalfIntroduced {
  public:
   HalfIntroduced(const StoreHost& host, std::uint8_t id)
-      : stream_(std::move(fabric::nic::connect_stream(*host.network_endpoint())).value()) {
+      : stream_(std::move(fabric::nic::roce::connect_stream(*host.network_endpoint())).value()) {
     const auto udp_port = static_cast<std::uint16_t>(9 + id);
     say({.kind = NetKind::reply, .mtu_bytes = 1024, .udp_port = udp_port, .gid = {7, id}});
   }
@@ -155,21 +156,22 @@ class HalfIntroduced {
   // Whether it was the last thing that the store said.
   bool has_heard(NetKind kind) {
     ConstBytes bytes;
-    while (stream_.receive(bytes) == fabric::nic::ControlStream::Got::message) {
-      const Result<fabric::nic::NetMessage> message = fabric::nic::decode_net_message(bytes);
-      last_ = message.ok() ? *message : fabric::nic::NetMessage{};
+    while (stream_.receive(bytes) == fabric::nic::roce::ControlStream::Got::message) {
+      const Result<fabric::nic::roce::NetMessage> message =
+          fabric::nic::roce::decode_net_message(bytes);
+      last_ = message.ok() ? *message : fabric::nic::roce::NetMessage{};
     }
     return last_.kind == kind;
   }
   Code reason() const { return last_.reason.code(); }
 
  private:
-  void say(const fabric::nic::NetMessage& message) {
+  void say(const fabric::nic::roce::NetMessage& message) {
     EXPECT_TRUE(stream_.send(encode(message)).ok());
   }
 
-  fabric::nic::ControlStream stream_;
-  fabric::nic::NetMessage last_;
+  fabric::nic::roce::ControlStream stream_;
+  fabric::nic::roce::NetMessage last_;
 };
 
 // The daemon waits until nobody is there.
@@ -255,9 +257,9 @@ TEST_P(StoreOnNetwork, who_was_silent_longest_makes_way) {
 TEST_P(StoreOnNetwork, of_two_that_come_at_once_the_one_without_a_place_hears_why) {
   options_.server.most_clients = 2;
   open_store();
-  std::vector<Task<Result<std::unique_ptr<StoreLink>>>> both;
+  std::vector<Task<Result<std::unique_ptr<link::StoreLink>>>> both;
   for (int i = 0; i < 2; ++i) {
-    both.push_back(StoreLink::connect(loop_, "", link_options(write_token)));
+    both.push_back(link::StoreLink::connect(loop_, "", link_options(write_token)));
   }
   const auto outcomes = loop_.block_on(when_all(std::move(both)));
   ASSERT_NE(outcomes[0].ok(), outcomes[1].ok());
@@ -273,13 +275,14 @@ class StoreOnBoth : public StoreOnNetwork {
     socket_ = testing::TempDir() + "both-" + std::to_string(::getpid());
     options_.socket_path = socket_;
   }
-  Result<std::unique_ptr<StoreLink>> join_here(LocalFabric fabric = LocalFabric::mapped) {
-    StoreLinkOptions options;
+  Result<std::unique_ptr<link::StoreLink>> join_here(
+      link::WireKind fabric = link::WireKind::mapped) {
+    link::StoreLinkOptions options;
     options.fabric = fabric;
     options.client.buffer_bytes = 4 << 20;
-    return loop_.block_on(StoreLink::connect(loop_, socket_, options));
+    return loop_.block_on(link::StoreLink::connect(loop_, socket_, options));
   }
-  std::string fact(StoreLink& link, const char* name) {
+  std::string fact(link::StoreLink& link, const char* name) {
     const Result<Facts> facts = loop_.block_on(link.stat());
     return facts.ok() ? find_fact(*facts, name).value_or("") : std::string();
   }
@@ -295,25 +298,25 @@ TEST_P(StoreOnBoth, clients_of_either_kind_see_what_the_others_put) {
   open_store();
   auto here = join_here();
   ASSERT_TRUE(here.ok()) << here.status().message();
-  auto by_ring = join_here(LocalFabric::ring);
+  auto by_ring = join_here(link::WireKind::ring);
   ASSERT_TRUE(by_ring.ok()) << by_ring.status().message();
   auto afar = join(write_token);
   ASSERT_TRUE(afar.ok()) << afar.status().message();
   EXPECT_EQ((*here)->role(), "admin");
   EXPECT_EQ((*afar)->role(), "write");
   const std::string large(1'500'000, 'z');
-  for (StoreLink* putter : {here->get(), by_ring->get(), afar->get()}) {
+  for (link::StoreLink* putter : {here->get(), by_ring->get(), afar->get()}) {
     const std::string text = "of " + std::to_string(reinterpret_cast<std::uintptr_t>(putter));
     EXPECT_TRUE(put_text(*putter, "key", text).ok());
     EXPECT_TRUE(put_text(*putter, "large", large + text).ok());
-    for (StoreLink* getter : {here->get(), by_ring->get(), afar->get()}) {
+    for (link::StoreLink* getter : {here->get(), by_ring->get(), afar->get()}) {
       EXPECT_EQ(get_text(*getter, "key"), text);
       EXPECT_TRUE(get_text(*getter, "large") == large + text);
     }
   }
-  EXPECT_EQ(loop_.block_on((*here)->wire_taken()), LocalFabric::mapped);
-  EXPECT_EQ(loop_.block_on((*by_ring)->wire_taken()), LocalFabric::ring);
-  EXPECT_EQ(loop_.block_on((*afar)->wire_taken()), LocalFabric::roce);
+  EXPECT_EQ(loop_.block_on((*here)->wire_taken()), link::WireKind::mapped);
+  EXPECT_EQ(loop_.block_on((*by_ring)->wire_taken()), link::WireKind::ring);
+  EXPECT_EQ(loop_.block_on((*afar)->wire_taken()), link::WireKind::roce);
   EXPECT_EQ(fact(**here, "clients_mapped"), "1");
   EXPECT_EQ(fact(**here, "clients_ring"), "1");
   EXPECT_EQ(fact(**here, "clients_roce"), "1");
@@ -335,7 +338,7 @@ TEST_P(StoreOnBoth, a_store_without_tokens_still_serves_its_machine) {
 TEST_P(StoreOnBoth, the_network_leaves_places_for_the_stores_own_user) {
   options_.server.most_clients = 4;
   open_store();
-  std::vector<std::unique_ptr<StoreLink>> links;
+  std::vector<std::unique_ptr<link::StoreLink>> links;
   for (int i = 0; i < 3; ++i) {
     auto link = join(write_token);
     ASSERT_TRUE(link.ok()) << link.status().message();

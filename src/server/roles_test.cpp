@@ -7,12 +7,12 @@
 #include <string>
 
 #include "base/folder_testing.h"
+#include "link/store_link.h"
 #include "pmem/pool_format.h"
 #include "runtime/poll_loop.h"
 #include "server/intruder_testing.h"
 #include "server/patience_testing.h"
 #include "server/store_host.h"
-#include "server/store_link.h"
 
 namespace remora::server {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr const char* reader_token = "a token for reading";
 constexpr const char* writer_token = "a token for writing";
 
-class RolesTest : public testing::TestWithParam<LocalFabric> {
+class RolesTest : public testing::TestWithParam<link::WireKind> {
  protected:
   RolesTest() {
     StoreHostOptions options;
@@ -28,20 +28,20 @@ class RolesTest : public testing::TestWithParam<LocalFabric> {
     options.pool_path = folder_.file("pool");
     options.fabric = GetParam();
     options.pool_bytes = 1 << 20;
-    options.access.tokens = {{reader_token, Role::read}, {writer_token, Role::write}};
+    options.access.tokens = {{reader_token, link::Role::read}, {writer_token, link::Role::write}};
     keep_marks(options.server);
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop_, options);
     EXPECT_TRUE(host.ok()) << host.status().message();
     host_ = std::move(host).value();
   }
 
-  Result<std::unique_ptr<StoreLink>> connect(const std::string& token) {
-    StoreLinkOptions options;
+  Result<std::unique_ptr<link::StoreLink>> connect(const std::string& token) {
+    link::StoreLinkOptions options;
     options.fabric = GetParam();
     options.token = token;
-    return loop_.block_on(StoreLink::connect(loop_, folder_.file("socket"), options));
+    return loop_.block_on(link::StoreLink::connect(loop_, folder_.file("socket"), options));
   }
-  std::string get(StoreLink& link, const std::string& key) {
+  std::string get(link::StoreLink& link, const std::string& key) {
     std::string value(100, '\0');
     const Result<std::size_t> size =
         loop_.block_on(link.store().get(as_bytes(key), std::as_writable_bytes(std::span(value))));
@@ -66,8 +66,8 @@ class RolesTest : public testing::TestWithParam<LocalFabric> {
 };
 
 INSTANTIATE_TEST_SUITE_P(fabrics, RolesTest,
-                         testing::Values(LocalFabric::ring, LocalFabric::mapped),
-                         [](const testing::TestParamInfo<LocalFabric>& param) {
+                         testing::Values(link::WireKind::ring, link::WireKind::mapped),
+                         [](const testing::TestParamInfo<link::WireKind>& param) {
                            return std::string(to_string(param.param));
                          });
 
@@ -102,8 +102,8 @@ TEST_P(RolesTest, tells_which_wire_is_taken) {
   EXPECT_EQ(loop_.block_on(reader->wire_taken()), GetParam());
   const Facts facts = loop_.block_on(reader->stat()).value();
   EXPECT_EQ(find_fact(facts, "clients"), "1");
-  EXPECT_EQ(find_fact(facts, "clients_mapped"), GetParam() == LocalFabric::mapped ? "1" : "0");
-  EXPECT_LT(to_text(facts).size(), session_format::tail_bytes_max);
+  EXPECT_EQ(find_fact(facts, "clients_mapped"), GetParam() == link::WireKind::mapped ? "1" : "0");
+  EXPECT_LT(link::to_text(facts).size(), link::session_format::tail_bytes_max);
 }
 
 TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
@@ -116,7 +116,7 @@ TEST_P(RolesTest, a_reader_cannot_change_a_byte_by_verbs_of_its_own) {
       Intruder intruder(loop_, GetParam(), folder_.file("socket"), reader_token);
       const std::uint64_t object = intruder.find("key")->object_offset;
       intruder.read_some(object);
-      EXPECT_EQ(intruder.goes_by_itself(), GetParam() == LocalFabric::mapped);
+      EXPECT_EQ(intruder.goes_by_itself(), GetParam() == link::WireKind::mapped);
       const fabric::RemoteAddress there = in_index ? intruder.index() : intruder.pool(object);
       EXPECT_EQ(intruder.attempt(changes(there)[which]), fabric::WorkStatus::remote_access_error)
           << which;
@@ -156,7 +156,7 @@ TEST_P(RolesTest, a_writer_writes_what_it_was_granted) {
   EXPECT_EQ(intruder.write(granted.value_offset, 1000, 'v'), fabric::WorkStatus::success);
   EXPECT_EQ(intruder.flush(granted.value_offset, 1000), fabric::WorkStatus::success);
   EXPECT_TRUE(intruder.persist(granted.object_offset, granted.sequence).ok());
-  EXPECT_EQ(intruder.goes_by_itself(), GetParam() == LocalFabric::mapped);
+  EXPECT_EQ(intruder.goes_by_itself(), GetParam() == link::WireKind::mapped);
 }
 
 // Where the device of the store executes, a writer reaches no more than that. By the short way,
@@ -168,7 +168,7 @@ TEST_P(RolesTest, a_writer_reaches_the_values_of_others_by_the_short_way_alone) 
   Intruder intruder(loop_, GetParam(), folder_.file("socket"), writer_token);
   const std::uint64_t object = intruder.find("key")->object_offset;
   intruder.read_some(object);
-  const bool is_mapped = GetParam() == LocalFabric::mapped;
+  const bool is_mapped = GetParam() == link::WireKind::mapped;
   EXPECT_EQ(intruder.write(object + 72, 8, 'x'),
             is_mapped ? fabric::WorkStatus::success : fabric::WorkStatus::remote_access_error);
 }

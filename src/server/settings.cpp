@@ -42,7 +42,7 @@ Result<std::uint32_t> read_count(std::string_view text, std::uint32_t least, std
       value > most) {
     return Status(
         Code::invalid_argument,
-        fmt::format("'{}' will not do; choose a whole number from {} to {}", text, least, most));
+        fmt::format("'{}' is not valid; choose a whole number from {} to {}", text, least, most));
   }
   return value;
 }
@@ -64,7 +64,7 @@ Result<std::uint64_t> read_span_ns(std::string_view text) {
       unit_s == 0 || count * unit_s > most_s) {
     return Status(
         Code::invalid_argument,
-        fmt::format("'{}' will not do; choose a time such as 24h, 30m or 90s, or off", text));
+        fmt::format("'{}' is not valid; choose a time such as 24h, 30m or 90s, or off", text));
   }
   return count * unit_s * second_ns;
 }
@@ -124,42 +124,42 @@ std::string text_of(const std::variant<std::string, std::int64_t, bool>& value) 
   return std::to_string(std::get<std::int64_t>(value));
 }
 
-Status change_access(AccessRules& rules, std::string_view key, const std::string& value) {
+Status change_access(link::AccessRules& rules, std::string_view key, const std::string& value) {
   if (!is_among(access_keys, key)) {
     return wrong_setting(key, fmt::format("unknown; [access] has {}, and the parts [access.users] "
                                           "and [access.tokens]",
                                           fmt::join(access_keys, ", ")));
   }
   if (key == "others") {
-    return value == "none" ? (rules.others = Role::none, Status())
-                           : assign(rules.others, parse_role(value), key);
+    return value == "none" ? (rules.others = link::Role::none, Status())
+                           : assign(rules.others, link::parse_role(value), key);
   }
-  return assign(rules.clients_per_user, read_count(value, 1, fabric::nic::ring_limits::links_max),
+  return assign(rules.clients_per_user, read_count(value, 1, fabric::nic::ring::limits::links_max),
                 key);
 }
 
-Status add_user(AccessRules& rules, const std::string& name, const std::string& role_text) {
+Status add_user(link::AccessRules& rules, const std::string& name, const std::string& role_text) {
   const Result<uid_t> uid = user_of(name);
   if (!uid.ok()) {
     return wrong_setting(name, uid.status().message());
   }
-  UserRule rule{.uid = *uid};
-  REMORA_TRY(assign(rule.role, parse_role(role_text), name));
+  link::UserRule rule{.uid = *uid};
+  REMORA_TRY(assign(rule.role, link::parse_role(role_text), name));
   rules.users.push_back(rule);
   return {};
 }
 
-Status add_token(AccessRules& rules, const std::string& token, const std::string& role_text) {
+Status add_token(link::AccessRules& rules, const std::string& token, const std::string& role_text) {
   const bool printable = token.find_first_not_of(
                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 "
                              "!#$%&()*+,-./:;<=>?@[]^_{|}~") == std::string::npos;
-  if (token.size() < token_bytes_min || token.size() > token_bytes_max || !printable) {
+  if (token.size() < link::token_bytes_min || token.size() > link::token_bytes_max || !printable) {
     return wrong_setting("a token", fmt::format("has {} to {} printable letters, such as those of "
                                                 "`head -c 24 /dev/urandom | base64`",
-                                                token_bytes_min, token_bytes_max));
+                                                link::token_bytes_min, link::token_bytes_max));
   }
-  TokenRule rule{.token = token};
-  REMORA_TRY(assign(rule.role, parse_role(role_text), "a token's role"));
+  link::TokenRule rule{.token = token};
+  REMORA_TRY(assign(rule.role, link::parse_role(role_text), "a token's role"));
   rules.tokens.push_back(std::move(rule));
   return {};
 }
@@ -218,6 +218,9 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     return assign(settings.resp_clients, read_count(value, 1, resp_clients_max), key);
   } else if (key == "metrics") {
     return assign_address(settings.metrics, value, key);
+  } else if (key == "http") {
+    return value == "auto" ? (settings.http = value, Status())
+                           : assign_address(settings.http, value, key);
   } else if (key == "on_failure") {
     if (value != "exit" && value != "stay") {
       return wrong_setting(key, "choose exit or stay");
@@ -240,7 +243,7 @@ Status change_setting(Settings& settings, std::string_view key, std::string_view
     }
     settings.insecure = value == "true";
   } else if (key == "clients") {
-    return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring_limits::links_max),
+    return assign(settings.most_clients, read_count(value, 1, fabric::nic::ring::limits::links_max),
                   key);
   } else if (key == "client_operations") {
     return assign(settings.client_operations, read_count(value, 1, 1'000'000), key);
@@ -275,10 +278,7 @@ Status check_together(const Settings& settings) {
 }
 
 Result<Settings> parse_settings(std::string_view text, Settings settings) {
-  const Result<std::vector<TomlEntry>> entries = parse_toml(text);
-  if (!entries.ok()) {
-    return entries.status();
-  }
+  REMORA_TRY_RESULT(entries, parse_toml(text));
   for (const TomlEntry& entry : *entries) {
     if (const Status status = apply_entry(settings, entry); !status.ok()) {
       return Status(Code::invalid_argument,

@@ -15,6 +15,8 @@
 //                                  # (ulimit -Hn) has no room for them beside native clients
 //   metrics = "127.0.0.1:9464"     # "" for none
 //                                  # /metrics there, and /health: 200, or 503 and what is wrong
+//   http = ""                      # the live page: HOST:PORT, "auto" for 127.0.0.1:6381 where that
+//                                  # can be had, "" for none
 //   on_failure = "exit"            # when the pool cannot be written any more: exit, with status 3,
 //                                  # so that a restart reads what the disk has; or stay, and go on
 //                                  # with reads of what is persistent
@@ -61,10 +63,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "front/resp/server.h"
 #include "kv/store.h"
+#include "link/access.h"
 #include "pmem/open_region.h"
-#include "resp/server.h"
-#include "server/access.h"
 #include "server/toml.h"
 
 namespace remora::server {
@@ -82,6 +84,7 @@ struct Settings {
   resp::Durability resp_durability = resp::Durability::asynchronous;
   std::uint32_t resp_clients = resp::limits::clients;
   std::string metrics = {};  // HOST:PORT; empty: none
+  std::string http = {};     // the live page: HOST:PORT, "auto", or empty: none
   OnFailure on_failure = OnFailure::exit;
   bool accept_damage = false;  // a flag alone: nobody accepts in advance what is not known yet
   std::string listen = {};     // HOST:PORT; empty: the socket alone
@@ -95,11 +98,11 @@ struct Settings {
   std::uint64_t scrub_ns = kv::ServerOptions().scrub_ns;  // 0: never
   kv::VerifyReads verify_reads = kv::VerifyReads::automatic;
   std::uint32_t threads = 1;
-  AccessRules access = {};
+  link::AccessRules access = {};
 };
 
 // Every key that a file may have: above the sections, and in [access].
-inline constexpr std::array<std::string_view, 21> setting_keys = {
+inline constexpr std::array<std::string_view, 22> setting_keys = {
     "pool",
     "size",
     "media",
@@ -109,6 +112,7 @@ inline constexpr std::array<std::string_view, 21> setting_keys = {
     "resp_durability",
     "resp_clients",
     "metrics",
+    "http",
     "on_failure",
     "listen",
     "fabric",

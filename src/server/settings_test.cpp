@@ -34,7 +34,7 @@ TEST(Settings, have_defaults_that_need_no_file) {
 TEST(Settings, are_read_from_text) {
   const Result<Settings> settings = parse_settings(
       "pool = \"/pm/store\"\nsize = \"2G\"\nmedia = \"dax\"\nengine = \"saw\"\n"
-      "metrics = \"127.0.0.1:9464\"\nclients = 7\nresp_clients = 70\n"
+      "metrics = \"127.0.0.1:9464\"\nhttp = \"auto\"\nclients = 7\nresp_clients = 70\n"
       "[access]\nothers = \"read\"\nclients_per_user = 3\n"
       "[access.users]\n1234 = \"write\"\nroot = \"admin\"\n"
       "[access.tokens]\n\"0123456789abcdef\" = \"read\"\n");
@@ -49,29 +49,31 @@ TEST(Settings, are_read_from_text) {
   EXPECT_EQ(parse_settings("on_failure = \"stay\"")->on_failure, OnFailure::stay);
   EXPECT_FALSE(parse_settings("on_failure = \"wait\"").ok());
   EXPECT_EQ(socket_of(*settings), "/pm/store.sock");
-  EXPECT_EQ(settings->access.others, Role::read);
+  EXPECT_EQ(settings->access.others, link::Role::read);
   EXPECT_EQ(settings->access.clients_per_user, 3u);
   ASSERT_EQ(settings->access.users.size(), 2u);
   EXPECT_EQ(settings->access.users[0].uid, 1234u);
   EXPECT_EQ(settings->access.users[1].uid, 0u);
-  EXPECT_EQ(settings->access.tokens[0].role, Role::read);
+  EXPECT_EQ(settings->access.tokens[0].role, link::Role::read);
 }
 
 TEST(Settings, refuse_with_line_and_key) {
   EXPECT_THAT(refusal_of("\nsize = \"64MB\""), HasSubstr("line 2: size: "));
   EXPECT_THAT(refusal_of("colour = 1"), HasSubstr("line 1: colour: unknown; there are pool"));
-  EXPECT_THAT(refusal_of("clients = 0"), HasSubstr("line 1: clients: '0' will not do"));
+  EXPECT_THAT(refusal_of("clients = 0"), HasSubstr("line 1: clients: '0' is not valid"));
   EXPECT_THAT(refusal_of("clients = 100000"), HasSubstr("from 1 to"));
-  EXPECT_THAT(refusal_of("resp_clients = 0"), HasSubstr("line 1: resp_clients: '0' will not do"));
+  EXPECT_THAT(refusal_of("resp_clients = 0"), HasSubstr("line 1: resp_clients: '0' is not valid"));
   EXPECT_THAT(refusal_of("media = \"tape\""), HasSubstr("line 1: media: "));
   EXPECT_THAT(refusal_of("engine = \"steam\""), HasSubstr("line 1: engine: "));
-  EXPECT_THAT(refusal_of("metrics = \"here\""), HasSubstr("no place to listen"));
+  EXPECT_THAT(refusal_of("metrics = \"here\""), HasSubstr("not an address to listen at"));
+  EXPECT_THAT(refusal_of("http = \"here\""), HasSubstr("not an address to listen at"));
   EXPECT_THAT(refusal_of("[access]\nothers = \"king\""), HasSubstr("choose read, write or admin"));
   EXPECT_THAT(refusal_of("[access.users]\nno_such_user_here = \"read\""),
               HasSubstr("no such user"));
   EXPECT_THAT(refusal_of("[access.tokens]\n\"short\" = \"read\""), HasSubstr("16 to 108"));
   EXPECT_THAT(refusal_of("client_operations = 0"), HasSubstr("from 1 to 1000000"));
   EXPECT_THAT(refusal_of("client_bytes = \"1K\""), HasSubstr("client_bytes: choose at least 64"));
+  EXPECT_THAT(refusal_of("client_bytes = \"much\""), testing::Not(HasSubstr("choose at least")));
   EXPECT_THAT(refusal_of("threads = 3"), HasSubstr("from 1 to 2"));
   EXPECT_THAT(refusal_of("fabric = \"copper\""), HasSubstr("choose auto, roce, verbs"));
   EXPECT_THAT(refusal_of("[acces]\na = 1"), HasSubstr("line 2: [acces]: no such section"));
@@ -116,6 +118,7 @@ void expect_defaults(const Settings& settings) {
   EXPECT_EQ(settings.resp_durability, plain.resp_durability);
   EXPECT_EQ(settings.resp_clients, plain.resp_clients);
   EXPECT_EQ(settings.metrics, plain.metrics);
+  EXPECT_EQ(settings.http, plain.http);
   EXPECT_EQ(settings.listen, plain.listen);
   EXPECT_EQ(settings.fabric, plain.fabric);
   EXPECT_EQ(settings.most_clients, plain.most_clients);
@@ -191,24 +194,6 @@ TEST(Settings, in_a_file_with_tokens_are_for_its_owner) {
   EXPECT_THAT(std::string(read_settings(path).status().message()), HasSubstr(path + ": line 1: "));
   EXPECT_EQ(read_settings(folder.file("none")).code(), Code::not_found);
   EXPECT_EQ(read_settings(folder.path()).code(), Code::invalid_argument);
-}
-
-TEST(Access, tells_roles_by_user_and_token) {
-  AccessRules rules;
-  rules.users = {{.uid = 7, .role = Role::write}};
-  rules.tokens = {{.token = "0123456789abcdef", .role = Role::read}};
-  constexpr uid_t own = 1;
-  EXPECT_EQ(*role_of(rules, own, own, ""), Role::admin);
-  EXPECT_EQ(*role_of(rules, 7, own, ""), Role::write);
-  EXPECT_EQ(role_of(rules, 8, own, "").code(), Code::permission_denied);
-  EXPECT_EQ(*role_of(rules, 8, own, "0123456789abcdef"), Role::read);
-  EXPECT_EQ(*role_of(rules, own, own, "0123456789abcdef"), Role::read);
-  EXPECT_EQ(role_of(rules, own, own, "0123456789abcdeX").code(), Code::permission_denied);
-  rules.others = Role::read;
-  EXPECT_EQ(*role_of(rules, 8, own, ""), Role::read);
-  EXPECT_EQ(role_of(rules, std::nullopt, own, "").code(), Code::permission_denied)
-      << "a client whose user nobody knows has a token or nothing";
-  EXPECT_EQ(*role_of(rules, std::nullopt, own, "0123456789abcdef"), Role::read);
 }
 
 }  // namespace

@@ -52,6 +52,12 @@ StopSignals::~StopSignals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+void StopSignals::ignore() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    (void)::signal(signal, SIG_IGN);
+  }
+}
+
 void StopSignals::took(int signal) {
   ++(can_reread_ && signal == SIGHUP ? rereads_ : count_);
 }

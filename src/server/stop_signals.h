@@ -25,6 +25,10 @@ class StopSignals final : public OccasionalPoller {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals() override;
 
+  // From now on they change nothing, for the rest of the process: for one that has ended its work
+  // and is about to end. One more that comes then must not make its end look like another.
+  static void ignore();
+
   // How many came that ask for the end, and for settings to be read again.
   std::uint32_t count() const { return count_; }
   std::uint32_t rereads() const { return rereads_; }

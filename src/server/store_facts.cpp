@@ -24,7 +24,7 @@ Facts StoreHost::facts() {
       {"health", is_sound ? "ok" : "failed"},
       {"failure", is_sound ? "none" : std::string(failure_now.message())},
       {"acknowledged_put", is_sound ? put_in_short(*engine_, survives())
-                                    : "none is acknowledged any more: the store has failed"},
+                                    : "no put is acknowledged any more: the store has failed"},
       {"pool", options_.pool_path.empty() ? "memory" : options_.pool_path},
       {"pool_bytes", number(pool_bytes())},
       {"granularity", std::string(to_string(medium.granularity))},
@@ -32,25 +32,25 @@ Facts StoreHost::facts() {
       {"survives_power_cut", is_sound && survives() == Survives::power_cut ? "yes" : "no"},
       {"survives_process_end", survives() == Survives::nothing ? "no" : "yes"},
       {"reason", medium.reason},
-      {"clients", number(store_->clients())},
+      {"clients", number(clients())},
       {"clients_mapped", number(by_wire.mapped)},
       {"clients_ring", number(by_wire.ring)},
       {"clients_roce", number(by_wire.roce)},
       {"clients_verbs", number(by_wire.verbs)},
       {"links_total", number(links_total_)},
       {"refusals_total", number(refusals_total_)},
-      {"failed_requests", number(store_->failed_requests())},
+      {"failed_requests", number(store_->store().failed_requests())},
   };
-  const Status changeable = store_->changeable();
+  const Status changeable = store_->store().changeable();
   facts.push_back({"read_only", changeable.ok() ? "no" : std::string(changeable.message())});
   std::uint64_t recovered = 0;
   std::uint64_t verified = 0;
-  for (const kv::StoreServer::Counter& counter : store_->counters()) {
+  for (const kv::StoreServer::Counter& counter : store_->store().counters()) {
     recovered = counter.name == "recovered_keys" ? counter.value : recovered;
     verified = counter.name == "verified_keys" ? counter.value : verified;
   }
   facts.push_back({"verified", fmt::format("{} of {}", verified, recovered)});
-  for (const kv::StoreServer::Counter& counter : store_->counters()) {
+  for (const kv::StoreServer::Counter& counter : store_->store().counters()) {
     facts.push_back({std::string(counter.name), number(counter.value)});
   }
   const std::pair<const char*, std::uint64_t> device[] = {

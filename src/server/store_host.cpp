@@ -1,12 +1,14 @@
 #include "server/store_host.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <ranges>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -37,14 +39,16 @@ StoreHost::StoreHost(Runtime& runtime, const StoreHostOptions& options, const kv
       own_uid_(::geteuid()),
       opened_ns_(runtime.now_ns()) {}
 
-StoreHost::~StoreHost() = default;
+// The store last: other services may stand on it.
+StoreHost::~StoreHost() {
+  while (!services_.empty()) {
+    services_.pop_back();
+  }
+}
 
 Result<std::unique_ptr<StoreHost>> StoreHost::open(Runtime& runtime,
                                                    const StoreHostOptions& options) {
-  const Result<const kv::Engine*> engine = kv::find_engine(options.engine);
-  if (!engine.ok()) {
-    return engine.status();
-  }
+  REMORA_TRY_RESULT(engine, kv::find_engine(options.engine));
   std::unique_ptr<StoreHost> host(new StoreHost(runtime, options, **engine));
   REMORA_TRY(host->open_pool());
   if (const Status status = host->start(); !status.ok()) {
@@ -62,89 +66,99 @@ void StoreHost::undo_pool() {
 }
 
 Status StoreHost::finish() {
-  REMORA_TRY(store().finish());
+  for (const std::unique_ptr<PoolService>& service : std::views::reverse(services_)) {
+    REMORA_TRY(service->finish());
+  }
   return pool().close();
+}
+
+bool StoreHost::busy() const {
+  return std::ranges::any_of(services_, [](const auto& service) { return service->busy(); });
+}
+
+std::size_t StoreHost::clients() const {
+  std::size_t clients = 0;
+  for (const std::unique_ptr<PoolService>& service : services_) {
+    clients += service->clients();
+  }
+  return clients;
+}
+
+Result<PoolService*> StoreHost::find_service(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const std::unique_ptr<PoolService>& service : services_) {
+    if (service->name() == name) {
+      return service.get();
+    }
+    names.push_back(service->name());
+  }
+  return Status(Code::not_found, fmt::format("this server has no service \"{}\"; it has: {}", name,
+                                             fmt::join(names, ", ")));
 }
 
 Status StoreHost::open_pool() {
   if (options_.pool_path.empty()) {
-    Result<std::unique_ptr<Region>> memory = make_dram(options_.pool_bytes);
-    if (!memory.ok()) {
-      return memory.status();
-    }
+    REMORA_TRY_RESULT(memory, make_dram(options_.pool_bytes));
     memory_ = std::move(memory).value();
     touch_pages(memory_->bytes().first(std::min(memory_->size(), most_touched_bytes)),
                 longest_touch);
-    Result<std::unique_ptr<Pool>> pool = Pool::create(*memory_, {});
-    if (!pool.ok()) {
-      return pool.status();
-    }
+    REMORA_TRY_RESULT(pool, Pool::create(*memory_, {}));
     memory_pool_ = std::move(pool).value();
     return {};
   }
   std::error_code unknown;  // `create` then tells what is wrong
   const bool is_there = std::filesystem::exists(options_.pool_path, unknown) &&
                         !PoolFile::is_blank_device(options_.pool_path);
-  Result<PoolFile> file =
-      is_there ? PoolFile::open(options_.pool_path, options_.media)
-               : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media);
-  if (!file.ok()) {
-    return file.status();
-  }
+  REMORA_TRY_RESULT(
+      file, is_there ? PoolFile::open(options_.pool_path, options_.media)
+                     : PoolFile::create(options_.pool_path, options_.pool_bytes, options_.media));
   file_ = std::make_unique<PoolFile>(std::move(file).value());
   made_file_ = !is_there;
   return {};
 }
 
-Result<LocalWire> StoreHost::make_wire() {
+Result<link::Wires> StoreHost::make_wire() {
   const std::uint32_t max_links =
-      std::min(options_.server.most_clients, fabric::nic::ring_limits::links_max);
+      std::min(options_.server.most_clients, fabric::nic::ring::limits::links_max);
   if (!options_.listen) {
-    return LocalWire::create(runtime_, this, options_.fabric, {.max_links = max_links});
+    return link::Wires::create(runtime_, this, options_.fabric, {.max_links = max_links});
   }
-  const fabric::nic::RoceNetOptions net{.max_links = max_links + options_.strangers,
-                                        .tls = options_.tls};
-  return options_.socket_path.empty() ? LocalWire::listen_at(runtime_, *this, *options_.listen, net)
-                                      : LocalWire::create_both(runtime_, *this, options_.fabric,
-                                                               max_links, *options_.listen, net);
+  const fabric::nic::roce::RoceNetOptions net{.max_links = max_links + options_.strangers,
+                                              .tls = options_.tls};
+  return options_.socket_path.empty()
+             ? link::Wires::listen_at(runtime_, *this, *options_.listen, net)
+             : link::Wires::create_both(runtime_, *this, options_.fabric, max_links,
+                                        *options_.listen, net);
 }
 
 Status StoreHost::start() {
-  Result<LocalWire> wire = make_wire();
-  if (!wire.ok()) {
-    return wire.status();
-  }
-  wire_ = std::make_unique<LocalWire>(std::move(wire).value());
+  REMORA_TRY_RESULT(wire, make_wire());
+  wire_ = std::make_unique<link::Wires>(std::move(wire).value());
   nic_ = std::make_unique<Nic>(runtime_, wire_->device_wire(), dma_,
                                fabric::nic::NicOptions{.keys = Keys::from_system()});
   if (options_.verbs) {
-    auto opened = fabric::verbs::VerbsDevice::open(*options_.verbs);
-    if (!opened.ok()) {
-      return opened.status();
-    }
+    REMORA_TRY_RESULT(opened, fabric::verbs::VerbsDevice::open(*options_.verbs));
     (*opened)->wake(runtime_);
     rdma_ = std::move(opened).value();
   }
   kv::ServerOptions server = options_.server;
   if (options_.listen) {
-    server.connect = network_connect;  // as patient with the clients of this machine
+    server.connect = link::network_connect;  // as patient with the clients of this machine
     server.may_stand_still = false;
   }
   if (rdma_) {
-    server.connect = rdma_connect;
+    server.connect = link::rdma_connect;
     server.may_stand_still = false;
   }
-  recovered_ = !pool().root_names().empty();
+  recovered_ = !pool().root_names(Account::store).empty();
   server.create = !recovered_;
   if (options_.threads > 1) {
     worker_ = std::make_unique<Worker>(runtime_);
   }
-  const Host host = Host(runtime_, device(), &region()).with_worker(worker_.get());
-  Result<std::unique_ptr<kv::StoreServer>> store = engine_->start_server(host, pool(), server);
-  if (!store.ok()) {
-    return store.status();
-  }
-  store_ = std::move(store).value();
+  REMORA_TRY_RESULT(store, engine_->start_server(handed(), pool(), server));
+  auto service = std::make_unique<StoreService>(*engine_, std::move(store).value());
+  store_ = service.get();
+  services_.push_back(std::move(service));
   if (options_.listen && options_.socket_path.empty()) {
     return {};
   }
@@ -152,7 +166,7 @@ Status StoreHost::start() {
   return wire_->wire().listen(options_.socket_path, socket_mode());
 }
 
-void StoreHost::change_access(const AccessRules& rules) {
+void StoreHost::change_access(const link::AccessRules& rules) {
   access_ = rules;
   if (!options_.socket_path.empty()) {
     (void)::chmod(options_.socket_path.c_str(), socket_mode());
@@ -178,7 +192,7 @@ Status StoreHost::admit(const HostPeer& peer) {
   if (closed_) {
     return Status(Code::closed, "the store is about to stop; try again later");
   }
-  const bool from_network = uid == fabric::nic::no_user;
+  const bool from_network = uid == fabric::nic::roce::no_user;
   if (from_network && access_.tokens.empty()) {
     return Status(Code::permission_denied,
                   "this store lets nobody in from the network: its settings have no "
@@ -191,14 +205,14 @@ Status StoreHost::admit(const HostPeer& peer) {
     return admit_stranger(peer);
   }
   if (access_.tokens.empty()) {
-    REMORA_TRY(role_of(access_, uid, own_uid_, "").status());
+    REMORA_TRY(link::role_of(access_, uid, own_uid_, "").status());
   }
   REMORA_TRY(find_place());
   const auto same_user = [&](const auto& guest) { return guest.second.uid == uid; };
   const std::uint32_t most = access_.clients_per_user;
   if (std::ranges::count_if(guests_, same_user) >= most) {
-    return Status(Code::no_space, fmt::format("user {} has as many connections as the store's "
-                                              "settings allow ({}); close one first",
+    return Status(Code::no_space, fmt::format("user {} has reached the limit of connections in the "
+                                              "store's settings ({}); close one first",
                                               uid, most));
   }
   return {};
@@ -208,10 +222,11 @@ Status StoreHost::find_place() const {
   const auto is_other = [&](const auto& guest) {
     return guest.second.uid != own_uid_ && guest.second.has_place();
   };
-  return std::ranges::count_if(guests_, is_other) < places_for_others(options_.server.most_clients)
+  return std::ranges::count_if(guests_, is_other) <
+                 link::places_for_others(options_.server.most_clients)
              ? Status()
              : Status(Code::no_space,
-                      "the store has as many clients of other users as it takes; try again later");
+                      "the store has reached its limit of clients of other users; try again later");
 }
 
 // It takes no place before it has shown its token. Those who only wait are few of each address, and
@@ -258,53 +273,52 @@ void StoreHost::link_down(LinkId link) {
 }
 
 void StoreHost::control(LinkId link, ConstBytes bytes) {
-  const Result<SessionMessage> message = decode(bytes);
+  const Result<link::SessionMessage> message = link::decode(bytes);
   if (!message.ok() && message.code() != Code::unsupported) {
     wire_->cut_off(link);
     return;
   }
-  Result<SessionMessage> reply =
-      message.ok() ? answer(link, *message) : Result<SessionMessage>(message.status());
+  Result<link::SessionMessage> reply =
+      message.ok() ? answer(link, *message) : Result<link::SessionMessage>(message.status());
   refusals_total_ += reply.ok() ? 0u : 1u;
-  const SessionMessage sent =
-      reply.ok() ? std::move(reply).value()
-                 : SessionMessage{.kind = SessionKind::refusal, .reason = reply.status()};
-  if (!wire_->send_control(link, encode(sent)).ok()) {
+  const link::SessionMessage sent =
+      reply.ok()
+          ? std::move(reply).value()
+          : link::SessionMessage{.kind = link::SessionKind::refusal, .reason = reply.status()};
+  if (!wire_->send_control(link, link::encode(sent)).ok()) {
     wire_->cut_off(link);  // it reads none of its answers
   }
 }
 
-Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& message) {
+Result<link::SessionMessage> StoreHost::answer(LinkId link, const link::SessionMessage& message) {
   switch (message.kind) {
-    case SessionKind::ask:
+    case link::SessionKind::ask:
       return offer(link, message);
-    case SessionKind::join:
+    case link::SessionKind::join:
       return join(link, message);
-    case SessionKind::stat:
-    case SessionKind::scrub:
-    case SessionKind::stop: {
-      const Result<Standing> allowed = standing(link, message);
-      if (!allowed.ok()) {
-        return allowed.status();
-      }
-      if (message.kind != SessionKind::stat && allowed->role != Role::admin) {
+    case link::SessionKind::stat:
+    case link::SessionKind::scrub:
+    case link::SessionKind::stop: {
+      REMORA_TRY_RESULT(allowed, standing(link, message));
+      if (message.kind != link::SessionKind::stat && allowed->role != link::Role::admin) {
         return Status(Code::permission_denied,
-                      message.kind == SessionKind::stop
+                      message.kind == link::SessionKind::stop
                           ? "only a client of the role admin stops the store"
                           : "only a client of the role admin has the store verified");
       }
-      if (message.kind == SessionKind::scrub) {
-        const std::string before = to_text(facts());
-        const Status begun = store_->scrub();
-        return begun.ok() ? Result<SessionMessage>(
-                                SessionMessage{.kind = SessionKind::facts, .facts = before})
+      if (message.kind == link::SessionKind::scrub) {
+        const std::string before = link::to_text(facts());
+        const Status begun = store().scrub();
+        return begun.ok() ? Result<link::SessionMessage>(link::SessionMessage{
+                                .kind = link::SessionKind::facts, .facts = before})
                           : begun;
       }
-      if (message.kind == SessionKind::stop) {
+      if (message.kind == link::SessionKind::stop) {
         stop_wanted_ = true;
         stopper_ = link;
       }
-      return SessionMessage{.kind = SessionKind::facts, .facts = to_text(facts())};
+      return link::SessionMessage{.kind = link::SessionKind::facts,
+                                  .facts = link::to_text(facts())};
     }
     default:
       return Status(Code::invalid_argument,
@@ -313,49 +327,53 @@ Result<SessionMessage> StoreHost::answer(LinkId link, const SessionMessage& mess
 }
 
 // The nonces of a link are those of its first question.
-SessionMessage StoreHost::offer(LinkId link, const SessionMessage& ask) {
-  SessionMessage offer{.kind = SessionKind::offer,
-                       .engine = std::string(engine_->name()),
-                       .text = rdma_ ? std::string(offers_verbs) : ""};
+Result<link::SessionMessage> StoreHost::offer(LinkId link, const link::SessionMessage& ask) {
+  REMORA_TRY_RESULT(service, find_service(ask.service));
+  link::SessionMessage offer{.kind = link::SessionKind::offer,
+                             .service = ask.service,
+                             .design = std::string((*service)->design()),
+                             .text = rdma_ ? std::string(link::offers_verbs) : ""};
   if (const auto guest = guests_.find(link); guest != guests_.end()) {
-    std::optional<ProofTalk>& talk = guest->second.talk;
+    std::optional<link::ProofTalk>& talk = guest->second.talk;
     if (!talk) {
-      talk = {.client = ask.nonce, .host = fresh_nonce()};
+      talk = {.client = ask.nonce, .host = link::fresh_nonce()};
     }
     offer.nonce = talk->host;
   }
   return offer;
 }
 
-Result<StoreHost::Standing> StoreHost::standing(LinkId link, const SessionMessage& message) {
+Result<StoreHost::Standing> StoreHost::standing(LinkId link, const link::SessionMessage& message) {
   const auto guest = guests_.find(link);
   if (guest == guests_.end()) {
     return Status(Code::closed, "the link is gone");
   }
-  if (message.proof != SessionProof{}) {
+  if (message.proof != link::SessionProof{}) {
     return standing_by_token(guest->second, message);
   }
   const std::optional<uid_t> uid =
       wire_->is_network(link) ? std::nullopt : std::optional(guest->second.uid);
-  const Result<Role> role = role_of(access_, uid, own_uid_, "");
+  const Result<link::Role> role = link::role_of(access_, uid, own_uid_, "");
   return role.ok() ? Result<Standing>(Standing{.role = *role}) : role.status();
 }
 
 Result<StoreHost::Standing> StoreHost::standing_by_token(Guest& guest,
-                                                         const SessionMessage& message) {
+                                                         const link::SessionMessage& message) {
   if (!guest.talk) {
     return Status(Code::invalid_argument, "a client asks before it proves that it knows a token");
   }
-  const std::string who = guest.from_network ? fabric::nic::address_text(guest.address)
+  const std::string who = guest.from_network ? fabric::nic::roce::address_text(guest.address)
                                              : fmt::format("user {}", guest.uid);
   if (wrong_tries_.must_wait(who, runtime_.now_ns())) {
     return Status(Code::permission_denied,
                   fmt::format("too many wrong tokens from {}; wait a minute", who));
   }
   const std::uint32_t number = guest.proofs++;
-  const TokenRule* known = nullptr;
-  for (const TokenRule& rule : access_.tokens) {
-    known = is_proven(rule.token, ProofSide::client, *guest.talk, number, message) ? &rule : known;
+  const link::TokenRule* known = nullptr;
+  for (const link::TokenRule& rule : access_.tokens) {
+    known = link::is_proven(rule.token, link::ProofSide::client, *guest.talk, number, message)
+                ? &rule
+                : known;
   }
   if (known == nullptr) {
     wrong_tries_.add(who, runtime_.now_ns());
@@ -364,14 +382,17 @@ Result<StoreHost::Standing> StoreHost::standing_by_token(Guest& guest,
   return Standing{.role = known->role, .by = known};
 }
 
-Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& message) {
+Result<link::SessionMessage> StoreHost::join(LinkId link, const link::SessionMessage& message) {
   const auto guest = guests_.find(link);
   if (guest == guests_.end() || guest->second.joined) {
-    return Status(Code::in_use, "a link is joined once; connect anew for another client");
+    return Status(Code::in_use,
+                  "this link has joined already; open another connection for another client");
   }
-  if (message.engine != engine_->name()) {
-    return Status(Code::invalid_argument, fmt::format("this store's engine is {}, not \"{}\"",
-                                                      engine_->name(), message.engine));
+  REMORA_TRY_RESULT(service, find_service(message.service));
+  if (message.design != (*service)->design()) {
+    return Status(Code::invalid_argument,
+                  fmt::format("{} serves the {} here, not \"{}\"", (*service)->design(),
+                              message.service, message.design));
   }
   // Nobody joins in the name of another link.
   const bool soft = wire_->device_wire().link_to(message.queue_pair.gid) == link;
@@ -382,41 +403,35 @@ Result<SessionMessage> StoreHost::join(LinkId link, const SessionMessage& messag
   if (!rdma_ && !soft) {
     return Status(Code::invalid_argument, "the queue pair is not one of this link's device");
   }
-  const Result<Standing> given = standing(link, message);
-  if (!given.ok()) {
-    return given.status();
-  }
+  REMORA_TRY_RESULT(given, standing(link, message));
   if (!guest->second.has_place()) {
     REMORA_TRY(find_place());
   }
-  const kv::Rights rights = given->role == Role::read ? kv::Rights::read : kv::Rights::write;
-  const Result<kv::PeerAddress> address = store_->accept({message.queue_pair}, rights);
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, (*service)->accept(message.queue_pair, given->role));
   guest->second.joined = true;
-  SessionMessage welcome{.kind = SessionKind::welcome,
-                         .queue_pair = address->queue_pair,
-                         .text = std::string(to_string(given->role))};
+  link::SessionMessage welcome{.kind = link::SessionKind::welcome,
+                               .queue_pair = *address,
+                               .text = std::string(to_string(given->role))};
   if (given->by != nullptr) {
-    welcome.proof = prove(given->by->token, ProofSide::host, *guest->second.talk, 0, welcome);
+    welcome.proof =
+        link::prove(given->by->token, link::ProofSide::host, *guest->second.talk, 0, welcome);
   }
   return welcome;
 }
 
 StoreHost::ClientsByWire StoreHost::clients_by_wire() const {
-  const std::size_t clients = store_->clients();
+  const std::size_t joined = clients();
   if (rdma_) {
-    return {.verbs = clients};
+    return {.verbs = joined};
   }
   const auto from_network =
       static_cast<std::size_t>(std::ranges::count_if(guests_, [this](const auto& guest) {
         return guest.second.joined && wire_->is_network(guest.first);
       }));
   ClientsByWire by_wire;
-  by_wire.roce = std::min(from_network, clients);
-  by_wire.mapped = std::min(wire_->mapped_peers(), clients - by_wire.roce);
-  by_wire.ring = clients - by_wire.roce - by_wire.mapped;
+  by_wire.roce = std::min(from_network, joined);
+  by_wire.mapped = std::min(wire_->mapped_peers(), joined - by_wire.roce);
+  by_wire.ring = joined - by_wire.roce - by_wire.mapped;
   return by_wire;
 }
 

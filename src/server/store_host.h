@@ -1,6 +1,7 @@
 // StoreHost: a store that other processes use. It has the pool, the engine's server, a software
 // RNIC, and where clients come in (StoreLink is their side): a Unix socket for those of this
-// machine, an address for those of others, or both.
+// machine, an address for those of others, or both. Other services of the same pool can be served
+// at the same doors.
 //
 // The pool is a file, which is recovered when there is a store in it, or memory that goes with the
 // host. A client is let in by the messages of session_message.h, with the role that the access
@@ -17,21 +18,25 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/nic.h"
 #include "fabric/verbs/verbs_device.h"
 #include "kv/store.h"
+#include "link/access.h"
+#include "link/facts.h"
+#include "link/session_message.h"
+#include "link/token_proof.h"
+#include "link/wires.h"
+#include "link/wrong_tries.h"
 #include "pmem/pool_file.h"
 #include "runtime/runtime.h"
 #include "runtime/worker.h"
-#include "server/access.h"
 #include "server/durability_words.h"
-#include "server/facts.h"
-#include "server/local_wire.h"
-#include "server/session_message.h"
-#include "server/token_proof.h"
-#include "server/wrong_tries.h"
+#include "server/store_service.h"
 
 namespace remora::server {
 
@@ -39,21 +44,21 @@ struct StoreHostOptions {
   std::string engine = "efactory";
   std::string socket_path = {};  // empty: the network alone
   // On the network: whoever comes there needs a token, and speaks TLS where that is given.
-  std::optional<fabric::nic::IpEndpoint> listen = {};
+  std::optional<fabric::nic::roce::IpEndpoint> listen = {};
   std::shared_ptr<TlsContext> tls = {};
-  LocalFabric fabric = LocalFabric::mapped;
+  link::WireKind fabric = link::WireKind::mapped;
   // The store is reached through this RDMA device; what `fabric` makes is then for messages alone.
   std::optional<fabric::verbs::VerbsOptions> verbs = {};
   std::string pool_path = {};  // made if it is not there; empty: memory
   Media media = Media::automatic;
-  std::uint64_t pool_bytes = std::uint64_t{64} << 20;       // of a pool that is made
-  kv::ServerOptions server = {.connect = patient_connect};  // `create` is the host's to say
-  std::uint64_t join_timeout_ns = 10'000'000'000;           // from the link until the welcome
+  std::uint64_t pool_bytes = std::uint64_t{64} << 20;             // of a pool that is made
+  kv::ServerOptions server = {.connect = link::patient_connect};  // `create` is the host's to say
+  std::uint64_t join_timeout_ns = 10'000'000'000;                 // from the link until the welcome
   // Of peers from the network, which anybody can be: the same, and how many may not have joined.
   std::uint64_t stranger_timeout_ns = 5'000'000'000;
   std::uint32_t strangers = 64;
   std::uint32_t strangers_of_address = 16;
-  AccessRules access = {};
+  link::AccessRules access = {};
   std::uint32_t threads = 1;  // 2: a worker for long pieces of background work
   std::string version = {};   // of the program, for its facts
 };
@@ -79,14 +84,24 @@ class StoreHost final : private fabric::nic::LinkOwner {
   // engine and medium make it by themselves.
   void close_doors();
   // Other rules from now on. Who is there stays as it is.
-  void change_access(const AccessRules& rules);
+  void change_access(const link::AccessRules& rules);
   // A client whose role allows it has asked for the end.
   bool stop_wanted() const { return stop_wanted_; }
   // It has not left yet: it may still wait for its answer.
   bool stopper_here() const { return stop_wanted_ && guests_.contains(stopper_); }
 
+  // Serves another service too, from now on. Its name is none that is served already. It is
+  // destroyed before the store.
+  void serve(std::unique_ptr<PoolService> service) { services_.push_back(std::move(service)); }
+  // What such a service is handed, and where its roots are.
+  Host handed() { return Host(runtime_, device(), &region()).with_worker(worker_.get()); }
+  Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
+  // Whether something that was acknowledged, by any service, is not yet as persistent as it becomes
+  // by itself.
+  bool busy() const;
+
   const kv::Engine& engine() const { return *engine_; }
-  kv::StoreServer& store() { return *store_; }
+  kv::StoreServer& store() { return store_->store(); }
   const Strategy& strategy() { return region().strategy(); }
   Survives survives() { return memory_ ? Survives::nothing : survives_of(strategy()); }
   // Success, or why the store has failed for good: nothing becomes persistent any more.
@@ -95,7 +110,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   bool recovered() const { return recovered_; }
   std::uint64_t pool_bytes() { return region().size(); }
   // Where it listens on the network, if it does.
-  std::optional<fabric::nic::IpEndpoint> network_endpoint() const {
+  std::optional<fabric::nic::roce::IpEndpoint> network_endpoint() const {
     return wire_->network_endpoint();
   }
   fabric::DeviceCounters counters() const { return device().counters(); }
@@ -130,7 +145,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
     uid_t uid = 0;
     fabric::Gid address{};  // where it comes from the network
     // Once it has asked; and how often it has proved, or tried to, that it knows a token.
-    std::optional<ProofTalk> talk = {};
+    std::optional<link::ProofTalk> talk = {};
     std::uint32_t proofs = 0;
 
     // Places are for clients. A peer from the network is none before it has joined.
@@ -151,9 +166,11 @@ class StoreHost final : private fabric::nic::LinkOwner {
   mode_t socket_mode() const { return access_.for_others() ? 0666 : 0600; }
   Status open_pool();
   Status start();
-  Result<LocalWire> make_wire();
+  Result<link::Wires> make_wire();
   Region& region() { return file_ ? file_->region() : *memory_; }
-  Pool& pool() { return file_ ? file_->pool() : *memory_pool_; }
+  std::size_t clients() const;
+  // The service of that name, or a failure that lists those that there are.
+  Result<PoolService*> find_service(std::string_view name) const;
 
   Status admit(const fabric::nic::HostPeer& peer) override;
   Status admit_stranger(const fabric::nic::HostPeer& peer);
@@ -162,20 +179,21 @@ class StoreHost final : private fabric::nic::LinkOwner {
   void link_up(fabric::nic::LinkId link, const fabric::nic::HostPeer& peer) override;
   void link_down(fabric::nic::LinkId link) override;
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
-  Result<SessionMessage> answer(fabric::nic::LinkId link, const SessionMessage& message);
-  Result<SessionMessage> join(fabric::nic::LinkId link, const SessionMessage& message);
-  SessionMessage offer(fabric::nic::LinkId link, const SessionMessage& ask);
+  Result<link::SessionMessage> answer(fabric::nic::LinkId link,
+                                      const link::SessionMessage& message);
+  Result<link::SessionMessage> join(fabric::nic::LinkId link, const link::SessionMessage& message);
+  Result<link::SessionMessage> offer(fabric::nic::LinkId link, const link::SessionMessage& ask);
   struct Standing {
-    Role role = Role::none;
-    const TokenRule* by = nullptr;  // the token that gives it; null: its user does
+    link::Role role = link::Role::none;
+    const link::TokenRule* by = nullptr;  // the token that gives it; null: its user does
   };
-  Result<Standing> standing(fabric::nic::LinkId link, const SessionMessage& message);
-  Result<Standing> standing_by_token(Guest& guest, const SessionMessage& message);
+  Result<Standing> standing(fabric::nic::LinkId link, const link::SessionMessage& message);
+  Result<Standing> standing_by_token(Guest& guest, const link::SessionMessage& message);
   void cut_off_the_silent();
 
   Runtime& runtime_;
   const StoreHostOptions options_;
-  AccessRules access_;
+  link::AccessRules access_;
   const kv::Engine* engine_;
   const uid_t own_uid_;
   const std::uint64_t opened_ns_;
@@ -190,14 +208,15 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::unique_ptr<PoolFile> file_;
   std::unique_ptr<Region> memory_;
   std::unique_ptr<Pool> memory_pool_;
-  std::unique_ptr<LocalWire> wire_;
+  std::unique_ptr<link::Wires> wire_;
   fabric::nic::PlainDma dma_;
   std::unique_ptr<fabric::nic::Nic> nic_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
-  std::unique_ptr<kv::StoreServer> store_;
+  std::vector<std::unique_ptr<PoolService>> services_;
+  StoreService* store_ = nullptr;  // the first of them
   std::map<fabric::nic::LinkId, Guest> guests_;
-  WrongTries wrong_tries_;
+  link::WrongTries wrong_tries_;
   Porter porter_{*this};
 };
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/folder_testing.h"
+#include "link/store_link.h"
 #include "runtime/poll_loop.h"
 #include "server/patience_testing.h"
 #include "server/store_host.h"
-#include "server/store_link.h"
 
 namespace remora::server {
 namespace {
@@ -33,8 +33,8 @@ class StoreThreadsTest : public testing::TestWithParam<Media> {
     be_patient(options.server);
     return options;
   }
-  static StoreLinkOptions patient_link() {
-    StoreLinkOptions options;
+  static link::StoreLinkOptions patient_link() {
+    link::StoreLinkOptions options;
     be_patient(options.client);
     return options;
   }
@@ -54,8 +54,8 @@ TEST_P(StoreThreadsTest, a_worker_verifies_while_the_log_is_cleaned) {
   const StoreHostOptions options = with_two_threads(folder, 8 << 20);
   Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop, options);
   ASSERT_TRUE(host.ok()) << host.status().message();
-  Result<std::unique_ptr<StoreLink>> link =
-      loop.block_on(StoreLink::connect(loop, options.socket_path, patient_link()));
+  Result<std::unique_ptr<link::StoreLink>> link =
+      loop.block_on(link::StoreLink::connect(loop, options.socket_path, patient_link()));
   ASSERT_TRUE(link.ok()) << link.status().message();
 
   const auto key_of = [](int key) { return "key " + std::to_string(key); };
@@ -96,8 +96,8 @@ TEST_P(StoreThreadsTest, a_store_closes_while_its_worker_works) {
   for (int life = 0; life < 10; ++life) {
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop, options);
     ASSERT_TRUE(host.ok()) << host.status().message();
-    Result<std::unique_ptr<StoreLink>> link =
-        loop.block_on(StoreLink::connect(loop, options.socket_path, patient_link()));
+    Result<std::unique_ptr<link::StoreLink>> link =
+        loop.block_on(link::StoreLink::connect(loop, options.socket_path, patient_link()));
     ASSERT_TRUE(link.ok()) << link.status().message();
     const std::string name = "key " + std::to_string(life % 3);
     const Status status = loop.block_on(

@@ -150,10 +150,7 @@ class TomlLine {
 Result<std::string> read_header(TomlLine& line) {
   std::string name;
   do {
-    const Result<std::string> part = line.key();
-    if (!part.ok()) {
-      return part.status();
-    }
+    REMORA_TRY_RESULT(part, line.key());
     name += (name.empty() ? "" : ".") + *part;
   } while (line.take('.'));
   if (!line.take(']')) {
@@ -164,17 +161,11 @@ Result<std::string> read_header(TomlLine& line) {
 }
 
 Result<TomlEntry> read_entry(TomlLine& line, const std::string& section) {
-  Result<std::string> key = line.key();
-  if (!key.ok()) {
-    return key.status();
-  }
+  REMORA_TRY_RESULT(key, line.key());
   if (!line.take('=')) {
     return line.wrong("a key without a value; write KEY = ...");
   }
-  auto value = line.value();
-  if (!value.ok()) {
-    return value.status();
-  }
+  REMORA_TRY_RESULT(value, line.value());
   REMORA_TRY(line.expect_end());
   return TomlEntry{section, std::move(key).value(), std::move(value).value(), line.number()};
 }
@@ -197,20 +188,14 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text) {
       continue;
     }
     if (line.take('[')) {
-      Result<std::string> name = read_header(line);
-      if (!name.ok()) {
-        return name.status();
-      }
+      REMORA_TRY_RESULT(name, read_header(line));
       section = std::move(name).value();
       if (!sections.insert(section).second) {
         return line.wrong("the section [" + section + "] is there twice; put its lines together");
       }
       continue;
     }
-    Result<TomlEntry> entry = read_entry(line, section);
-    if (!entry.ok()) {
-      return entry.status();
-    }
+    REMORA_TRY_RESULT(entry, read_entry(line, section));
     if (!keys.emplace(section, entry->key).second) {
       return line.wrong("this key is there twice; remove one of them");
     }

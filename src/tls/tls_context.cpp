@@ -98,10 +98,7 @@ Result<std::shared_ptr<ssl_ctx_st>> TlsContext::load() const {
 }
 
 Status TlsContext::reload() {
-  Result<std::shared_ptr<SSL_CTX>> context = load();
-  if (!context.ok()) {
-    return context.status();
-  }
+  REMORA_TRY_RESULT(context, load());
   context_ = std::move(context).value();
   return {};
 }

@@ -67,7 +67,7 @@ Status expect_host(SSL* stream, const std::string& host) {
                           ? X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1
                           : X509_VERIFY_PARAM_set1_host(expected, host.c_str(), host.size()) == 1 &&
                                 SSL_set_tlsext_host_name(stream, host.c_str()) == 1;
-  return is_set ? Status() : Status(Code::invalid_argument, host + " is no name of a host");
+  return is_set ? Status() : Status(Code::invalid_argument, host + " is not the name of a host");
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ Result<std::unique_ptr<TlsStream>> TlsStream::make(const TlsContext& context, in
   BIO* const bio = BIO_new(socket_method());
   if (stream->stream_ == nullptr || bio == nullptr) {
     BIO_free(bio);
-    return Status(Code::no_space, "there is no memory for one more TLS connection");
+    return Status(Code::no_space, "not enough memory for another TLS connection");
   }
   BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket)));
   BIO_set_init(bio, 1);
@@ -139,13 +139,13 @@ TlsStream::Step TlsStream::judge(int returned) {
 
 TlsStream::Step TlsStream::handshake() {
   if (is_up_ || ended_) {
-    return is_up_ && !failed_ ? Step::done : Step::failed;
+    return is_up_ && !failed_ ? Step::ready : Step::failed;
   }
   ERR_clear_error();
   const int returned = SSL_do_handshake(stream_.get());
   if (returned == 1) {
     is_up_ = true;
-    return Step::done;
+    return Step::ready;
   }
   return judge(returned);
 }
@@ -154,11 +154,11 @@ ssize_t TlsStream::receive(std::span<char> room) {
   REMORA_CHECK(room.size() >= record_bytes, "a record would be left in part");
   std::size_t count = 0;
   Step step = handshake();
-  while (step == Step::done && !ended_ && room.size() - count >= record_bytes) {
+  while (step == Step::ready && !ended_ && room.size() - count >= record_bytes) {
     ERR_clear_error();
     std::size_t got = 0;
     const int returned = SSL_read_ex(stream_.get(), room.data() + count, room.size() - count, &got);
-    step = returned == 1 ? Step::done : judge(returned);
+    step = returned == 1 ? Step::ready : judge(returned);
     count += returned == 1 ? got : 0;
   }
   if (count != 0) {
@@ -174,12 +174,12 @@ ssize_t TlsStream::receive(std::span<char> room) {
 ssize_t TlsStream::send(std::string_view bytes) {
   std::size_t count = 0;
   Step step = handshake();
-  while (step == Step::done && count < bytes.size()) {
+  while (step == Step::ready && count < bytes.size()) {
     ERR_clear_error();
     std::size_t sent = 0;
     const int returned =
         SSL_write_ex(stream_.get(), bytes.data() + count, bytes.size() - count, &sent);
-    step = returned == 1 ? Step::done : judge(returned);
+    step = returned == 1 ? Step::ready : judge(returned);
     count += returned == 1 ? sent : 0;
   }
   if (count != 0 || bytes.empty()) {

@@ -39,7 +39,7 @@ class TlsStream {
   ~TlsStream();
 
   enum class Step : std::uint8_t {
-    done,         // both sides know each other
+    ready,        // both sides know each other
     wants_input,  // from the peer
     wants_room,   // in the socket
     failed,       // why() tells

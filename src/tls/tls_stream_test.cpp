@@ -36,7 +36,7 @@ class TlsStreamTest : public testing::Test {
     using Step = TlsStream::Step;
     Step one = Step::wants_input;
     Step other = Step::wants_input;
-    for (int i = 0; i < 10 && (one != Step::done || other != Step::done); ++i) {
+    for (int i = 0; i < 10 && (one != Step::ready || other != Step::ready); ++i) {
       one = client_->handshake();
       other = store_->handshake();
     }

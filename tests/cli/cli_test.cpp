@@ -30,7 +30,7 @@ const Help helps[] = {
     {{"serve"},
      {"--config", "--pool", "--size", "--media", "--engine", "--socket", "--metrics", "--clients"}},
     {{"put"}, {"--socket", "--token", "--file", "--persistent", "standard input"}},
-    {{"get"}, {"--socket", "--raw", "exits with 1"}},
+    {{"get"}, {"--socket", "--raw", "exit with 1"}},
     {{"scan"}, {"--prefix", "--limit", "--count"}},
     {{"stat"}, {"--json", "name"}},
     {{"backup"}, {"to", "--size", "as of one moment"}},

@@ -12,7 +12,7 @@
 
 namespace remora {
 
-// What src/cli/exit_status.h promises to scripts. Said again here: a change there must be noticed.
+// What src/base/exit_status.h promises to scripts. Said again here: a change there must be noticed.
 inline constexpr int kept = 0;
 inline constexpr int broken = 1;
 inline constexpr int usage = 2;

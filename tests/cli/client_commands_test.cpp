@@ -1,5 +1,6 @@
 // remora put, get, del, scan, backup, stat, shell, top and explain, on a store that is served.
 #include <filesystem>
+#include <fstream>
 #include <regex>
 
 #include "tests/cli/served_store.h"
@@ -77,7 +78,7 @@ TEST_F(Client, backs_a_store_up_while_it_serves) {
   }
   const std::string copy = folder_.file("copy.pool");
   EXPECT_THAT(told({"backup", copy}), HasSubstr("checked"));
-  expect_refusal(ask({"backup", copy}), usage, "is there already");
+  expect_refusal(ask({"backup", copy}), usage, "exists already");
   const Outcome check = remora_command({"pool", "check", copy});
   EXPECT_EQ(check.exit_status, kept) << check.err;
   EXPECT_EQ(writer.wait(), kept);
@@ -116,8 +117,9 @@ TEST_F(Client, stat_tells_wire_role_and_counters) {
 
 TEST_F(Client, explain_says_what_an_acknowledged_put_means) {
   const std::string text = told({"explain"});
-  for (const char* part : {"persistence domain", "granularity", "flush method", "wire", "mapped",
-                           "put --persistent", "survives kill -9"}) {
+  for (const char* part :
+       {"persistence domain", "granularity", "flush method", "wire", "mapped", "put --persistent",
+        "survives kill -9", "without checksum    links between versions"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   kill_server();  // a pool has one owner
@@ -133,9 +135,11 @@ TEST_F(Client, explain_says_of_each_engine_what_it_holds) {
     const char* engine;
     const char* says;
     const char* does_not;
-  } const cases[] = {{"ca", "never makes it persistent by itself", "moment later"},
-                     {"erda", "never makes it persistent by itself", "never torn"},
-                     {"saw", "acknowledged: it survives kill -9", "--persistent"}};
+    const char* without_checksum;
+  } const cases[] = {
+      {"ca", "never makes it persistent by itself", "moment later", "values, which are served"},
+      {"erda", "never makes it persistent by itself", "never torn", "the entries of its table"},
+      {"saw", "acknowledged: it survives kill -9", "--persistent", "values, which are served"}};
   for (const auto& each : cases) {
     SCOPED_TRACE(each.engine);
     server_->signal(SIGTERM);
@@ -149,6 +153,7 @@ TEST_F(Client, explain_says_of_each_engine_what_it_holds) {
     for (const std::string& said : {unwrapped(text), unwrapped(of_file.out)}) {
       EXPECT_THAT(said, HasSubstr(each.says));
       EXPECT_THAT(said, Not(HasSubstr(each.does_not)));
+      EXPECT_THAT(said, HasSubstr(std::string("without checksum    ") + each.without_checksum));
     }
     serve({"--engine", each.engine, "--resp", ""});
   }
@@ -160,6 +165,22 @@ TEST(Explain, of_a_pool_without_a_store_names_the_engine_it_speaks_of) {
   EXPECT_EQ(remora_command({"pool", "create", path, "--size", "4M"}).exit_status, kept);
   EXPECT_THAT(remora_command({"explain", "--pool", path}).out,
               HasSubstr("with no store yet; as the engine efactory would serve it"));
+}
+
+// Bytes that go bad while the store serves: a value of this size is not verified unless one asks.
+TEST_F(Client, get_verifies_what_it_shows_when_told_to) {
+  const std::string value(1000, 'v');
+  EXPECT_EQ(told({"put", "--persistent", "key", value}), "persistent\n");
+  EXPECT_EQ(told({"get", "--verify-reads", "always", "key"}), value + "\n");
+  const std::string bytes = read_text(pool());
+  const std::size_t at = bytes.find(value);
+  ASSERT_NE(at, bytes.npos);
+  std::fstream file(pool(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(at)).put('w').flush();
+  ASSERT_TRUE(file.good());
+  EXPECT_EQ(told({"get", "--verify-reads", "never", "key"}), "w" + value.substr(1) + "\n");
+  expect_refusal(ask({"get", "--verify-reads", "always", "key"}), environment, "damaged");
+  expect_refusal(ask({"get", "--verify-reads", "perhaps", "key"}), usage, "auto, always or never");
 }
 
 TEST_F(Client, top_looks_again) {
@@ -188,7 +209,7 @@ TEST_F(Client, the_shell_says_what_it_does_not_understand) {
   EXPECT_THAT(outcome.out, HasSubstr("(error) scan [PREFIX [LIMIT]]"));
   const Outcome nothing = pipe("stat nosuch\n", "shell");
   EXPECT_EQ(nothing.exit_status, usage);
-  EXPECT_THAT(nothing.out, HasSubstr("(error) the store tells nothing of the name 'nosuch'"));
+  EXPECT_THAT(nothing.out, HasSubstr("(error) the store has no value named 'nosuch'"));
   const Outcome full = pipe("put k " + std::string(5 << 20, 'x') + "\nfrobnicate\n", "shell");
   EXPECT_EQ(full.exit_status, environment) << "the worse of two";
 }

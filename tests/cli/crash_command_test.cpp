@@ -8,6 +8,7 @@
 namespace remora {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 // Caught by nearly every seed.
@@ -174,6 +175,11 @@ TEST(CrashCommand, mutants_are_counted) {
   }
 }
 
+TEST(CrashCommand, refuses_to_mute_the_calls_of_who_answers_for_none) {
+  expect_refusal(remora_command({"crash", "--engine", "expiry", "--mutants"}), usage,
+                 "expiry answers for no persist calls");
+}
+
 TEST(CrashCommand, holds_a_store_to_another_promise_when_told_to) {
   const Outcome outcome = remora_command(
       {"crash", "--engine", "ca", "--runs", "8", "--hold-to", "persistent", "--json"});
@@ -183,6 +189,56 @@ TEST(CrashCommand, holds_a_store_to_another_promise_when_told_to) {
                  "unknown promise 'steam'");
   expect_refusal(remora_command({"crash", "--hold-to", "whole"}), usage,
                  "only a store can be held to another promise");
+}
+
+TEST(CrashCommand, lists_what_it_can_be_asked_of) {
+  const Outcome list = remora_command({"crash", "--engine"});
+  EXPECT_EQ(list.exit_status, kept);
+  const Outcome unknown = remora_command({"crash", "--engine", "steam"});
+  const Outcome help = remora_command({"crash", "--help"});
+  for (const nlohmann::json& system : json_of(remora_command({"systems", "--json"}))) {
+    const std::string name = system.at("name");
+    EXPECT_THAT(list.out, HasSubstr(name + " "));
+    EXPECT_THAT(unknown.err, HasSubstr(name));
+    EXPECT_THAT(help.out, HasSubstr(name));
+  }
+  for (const char* name : {"pool", "log", "expiry", "efactory", "erda"}) {
+    EXPECT_THAT(list.out, HasSubstr(name));
+  }
+}
+
+TEST(CrashCommand, holds_the_log_and_keys_that_expire_to_their_promises) {
+  for (const char* engine : {"log", "expiry"}) {
+    SCOPED_TRACE(engine);
+    const nlohmann::json quiet =
+        json_of(remora_command({"crash", "--engine", engine, "--runs", "8", "--json"}));
+    EXPECT_EQ(quiet.at("violations"), nlohmann::json::array());
+    EXPECT_GT(quiet.at("cuts"), 0);
+    expect_refusal(remora_command({"crash", "--engine", engine, "--hold-to", "whole"}), usage,
+                   "only a store can be held to another promise");
+  }
+  const Outcome planted =
+      remora_command({"crash", "--engine", "expiry", "--plant", "efactory-clean-forgets-time",
+                      "--runs", "200", "--most-violations", "1", "--json"});
+  EXPECT_EQ(planted.exit_status, broken);
+  const nlohmann::json violations = json_of(planted).at("violations");
+  ASSERT_FALSE(violations.empty());
+  const Outcome replayed = follow(violations.back().at("replay"), {"--json"});
+  EXPECT_EQ(json_of(replayed).at("violations"), nlohmann::json::array({violations.back()}));
+}
+
+TEST(SystemsCommand, tells_what_each_system_is) {
+  const nlohmann::json stores = json_of(remora_command({"systems", "--kind", "store", "--json"}));
+  const Outcome names = remora_command({"systems", "--kind", "store", "--names"});
+  std::string expected;
+  for (const nlohmann::json& store : stores) {
+    expected += store.at("name").get<std::string>() + "\n";
+    EXPECT_EQ(store.at("kind"), "store");
+    EXPECT_FALSE(store.at("paper").get<std::string>().empty());
+    EXPECT_FALSE(store.at("counters").empty());
+  }
+  EXPECT_EQ(names.out, expected);
+  EXPECT_THAT(remora_command({"systems"}).out, ContainsRegex("\nerda +store   rival   "));
 }
 
 }  // namespace

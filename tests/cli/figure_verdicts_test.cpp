@@ -104,14 +104,14 @@ TEST_F(FigureVerdicts, of_the_model_are_those_that_are_written_down_and_so_are_t
   EXPECT_TRUE(pinned.empty()) << pinned.begin()->first << " is no claim";
 }
 
-TEST_F(FigureVerdicts, have_cleaning_cost_a_get_at_most_a_fifth_and_a_put_two_thirds) {
+TEST_F(FigureVerdicts, have_our_cleaning_cost_a_get_at_most_a_fifth_and_a_put_three_quarters) {
   auto latency = latencies(folder->file("out") + "/efactory-11.csv");
-  ASSERT_EQ(latency.size(), 8u);
+  ASSERT_EQ(latency.size(), 16u);
   const auto ratio = [&](const std::string& workload) {
-    return latency.at({"during cleaning", workload}) / latency.at({"idle", workload});
+    return latency.at({"cleaning-ours", workload}) / latency.at({"idle-ours", workload});
   };
   EXPECT_LE(ratio("100% GET"), 1.21);
-  EXPECT_LE(ratio("100% PUT"), 1.67);
+  EXPECT_LE(ratio("100% PUT"), 1.75);
 }
 
 }  // namespace

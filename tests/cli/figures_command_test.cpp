@@ -28,17 +28,39 @@ TEST(Figures, judges_each_claim_and_draws_each_figure) {
   }
 }
 
-TEST(Figures, tells_what_becomes_of_the_claims_by_request_cores) {
-  const Outcome outcome = remora_command({"figures", "efactory-2", "--sweep", "cores=1,2", "--ops",
-                                          "200", "--records", "50", "--repeats", "2"});
-  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("| claim | paper | 1 core | 2 cores |"));
-  EXPECT_THAT(outcome.out, HasSubstr("| ef-2a | 0.45 | 0."));
-  for (const char* wrong : {"clients=1", "cores=", "cores=0", "cores=1,x"}) {
-    const Outcome refused = remora_command({"figures", "efactory-2", "--sweep", wrong});
-    EXPECT_NE(refused.exit_status, kept) << wrong;
-    EXPECT_THAT(refused.err, HasSubstr("cores=1,2,4,8,16")) << wrong;
+TEST(Figures, tells_what_becomes_of_the_claims_as_a_knob_turns) {
+  const auto sweep = [](const char* knob) {
+    return remora_command({"figures", "efactory-2", "--sweep", knob, "--ops", "200", "--records",
+                           "50", "--repeats", "2"});
+  };
+  const Outcome cores = sweep("cores=1,2");
+  ASSERT_EQ(cores.exit_status, kept) << cores.err;
+  EXPECT_THAT(cores.out, HasSubstr("| claim | paper | cores = 1 | cores = 2 |"));
+  EXPECT_THAT(cores.out, HasSubstr("| ef-2a | 0.45 | 0."));
+  const Outcome checksums = sweep("cpu.crc_ns_per_kb=0,1100");
+  ASSERT_EQ(checksums.exit_status, kept) << checksums.err;
+  EXPECT_THAT(checksums.out, HasSubstr("| ef-2a | 0.45 | 0.00, differs | 0.4"));
+  for (const auto& [wrong, why] :
+       {std::pair("clients=1", "memory.flush_line_ns"), std::pair("cores=", "cores=1,2,4,8,16"),
+        std::pair("cores=0", "from 1 to 1024"), std::pair("cores=1,x", "'x'"),
+        std::pair("memory.flush_line_ns=0", "not between 1 and 1000")}) {
+    const Outcome refused = sweep(wrong);
+    EXPECT_EQ(refused.exit_status, usage) << wrong;
+    EXPECT_THAT(refused.err, HasSubstr(why)) << wrong;
   }
+}
+
+TEST(Figures, a_number_of_the_profile_can_be_set_otherwise) {
+  const TestFolder folder;
+  const auto run = [&](const char* setting) {
+    return remora_command({"figures", "efactory-2", "--set", setting, "--ops", "200", "--records",
+                           "50", "--repeats", "1", "--json", "--out", folder.file("out")});
+  };
+  const Outcome outcome = run("cpu.crc_ns_per_kb=0");
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  EXPECT_EQ(json_of(outcome).at(0).at("modelled"), 0.0);
+  EXPECT_THAT(run("cores=1,2").err, HasSubstr("--set takes one value"));
+  EXPECT_THAT(run("steam=1").err, HasSubstr("there are nic.bandwidth_bits_per_s"));
 }
 
 TEST(Figures, measures_on_this_machine_when_it_is_asked_to) {

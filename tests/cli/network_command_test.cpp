@@ -80,7 +80,7 @@ TEST(NetworkStoreUsage, wrong_places_are_refused_with_what_would_be_right) {
                  environment, "no store listens at 127.0.0.1:1");
   expect_refusal(remora_command({"get", "--server", "127.0.0.1:x", "key"}), usage, "no port");
   expect_refusal(remora_command({"serve", "--pool", "", "--listen", "nowhere"}), usage,
-                 "no place to listen");
+                 "not an address to listen at");
   expect_refusal(remora_command({"serve", "--pool", "", "--resp", "", "--insecure", "--listen",
                                  "0.0.0.0:4791"}),
                  usage, "one address of this machine");

@@ -1,5 +1,6 @@
 // remora bench nic and remora nic info: what they print, and what they refuse. No time is judged.
 #include "tests/cli/cli_testing.h"
+#include "tests/support/files.h"
 
 namespace remora {
 namespace {
@@ -81,6 +82,34 @@ TEST(NicInfo, tells_the_device_and_how_it_does_things) {
                  "choose ring, mapped, roce, sim or verbs");
 }
 
+TEST(NicCalibrate, writes_profiles_that_the_model_takes) {
+  const TestFolder folder;
+  const Outcome outcome = remora_command({"nic", "calibrate", "--json", "--out", folder.file("p")});
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  const nlohmann::json json = json_of(outcome);
+  EXPECT_THAT(json.at("one_sided_work").get<std::string>(), HasSubstr("the target's processor"));
+  EXPECT_GT(json.at("cpu").at("crc_ns_per_kb").at("value"), 0);
+  const Outcome bench = remora_command(
+      {"bench", "--fabric", "sim", "--engine", "imm", "--ops", "100", "--records", "50",
+       "--profile", folder.file("p/nic.toml"), "--memory-profile", folder.file("p/memory.toml"),
+       "--cpu-profile", folder.file("p/cpu.toml"), "--json"});
+  EXPECT_EQ(bench.exit_status, kept) << bench.err;
+  expect_refusal(remora_command({"nic", "calibrate", "--wire", "roce"}), usage, "ring");
+}
+
+TEST(NicCalibrate, sets_the_model_beside_this_machine) {
+  const TestFolder folder;
+  const Outcome outcome = remora_command({"nic", "calibrate", "--compare", "--rounds", "1", "--ops",
+                                          "200", "--json", "--out", folder.file("p")});
+  ASSERT_EQ(outcome.exit_status, kept) << outcome.err;
+  const nlohmann::json rows = json_of(outcome).at("rows");
+  EXPECT_EQ(rows.size(), 16u);
+  for (const nlohmann::json& row : rows) {
+    EXPECT_GT(row.at("modelled_p50_ns"), 0);
+    EXPECT_EQ(row.at("foretold").get<bool>(), row.at("lacking").get<std::string>().empty());
+  }
+}
+
 // With a device this is one more wire; without, the refusal says how to get one.
 TEST(NicVerbs, is_used_where_there_is_a_device_and_refused_with_what_to_do_elsewhere) {
   const nlohmann::json known = json_of(remora_command({"nic", "info", "--json"}));
@@ -105,7 +134,7 @@ TEST(NicVerbs, another_machine_is_for_verbs_alone) {
   expect_refusal(remora_command({"bench", "nic", "--wire", "ring", "--target", "127.0.0.1:1"}),
                  usage, "need --wire verbs");
   expect_refusal(remora_command({"nic", "info", "--wire", "verbs:"}), usage, "choose ring");
-  expect_refusal(remora_command({"explain", "--wire", "verbs"}), usage, "goes with --pool");
+  expect_refusal(remora_command({"explain", "--wire", "verbs"}), usage, "needs --pool");
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ TEST(NicPingpong, nonsense_is_refused) {
 
 TEST(NicPingpong, wrong_choices_are_refused_with_what_would_be_right) {
   expect_refusal(remora_command({"nic", "pingpong", "--mtu", "1000"}), usage, "256, 512, 1024");
-  expect_refusal(remora_command({"nic", "pingpong", "--gid-addr", "here"}), usage, "no IP address");
+  expect_refusal(remora_command({"nic", "pingpong", "--gid-addr", "here"}), usage,
+                 "not an IP address");
   expect_refusal(remora_command({"nic", "pingpong", "--gid-addr", "192.0.2.9"}), usage,
                  "no network interface");
   expect_refusal(remora_command({"nic", "pingpong", "--iters", "0"}), usage, "whole number from 1");

@@ -117,7 +117,7 @@ TEST_F(DamagedStore, has_its_keys_printed_safely) {
 
 TEST_F(DamagedStore, is_never_saved_over_something) {
   write_text(saved(), "something dear to somebody");
-  expect_refusal(remora_command({"pool", "salvage", pool(), saved()}), usage, "is there already");
+  expect_refusal(remora_command({"pool", "salvage", pool(), saved()}), usage, "exists already");
   EXPECT_EQ(read_text(saved()), "something dear to somebody");
 }
 

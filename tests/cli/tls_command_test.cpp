@@ -73,7 +73,7 @@ class TlsStore : public ServedStore {
 TEST_F(TlsStore, is_reached_by_who_knows_its_authority_alone) {
   serve_by_tls();
   EXPECT_THAT(server_->out(), HasSubstr("sessions by TLS; values (UDP) are not encrypted"));
-  EXPECT_THAT(server_->out(), HasSubstr("and can forge them"));
+  EXPECT_THAT(server_->out(), HasSubstr("can read and forge them"));
   EXPECT_EQ(from_afar({"put", "key", "a value"}, files_.authority).out, "visible\n");
   EXPECT_EQ(from_afar({"get", "key"}, files_.authority).out, "a value\n");
   EXPECT_THAT(from_afar({"explain"}, files_.authority).out,
@@ -83,7 +83,7 @@ TEST_F(TlsStore, is_reached_by_who_knows_its_authority_alone) {
   expect_refusal(from_afar({"get", "key"}, ""), environment, "--tls-ca");
   expect_refusal(from_afar({"get", "key"}, folder_.file("none.pem")), usage, "none.pem");
   expect_refusal(ask({"get", "--tls-ca", files_.authority, "key"}), usage,
-                 "--tls-ca goes with --server");
+                 "--tls-ca needs --server");
   EXPECT_EQ(told({"get", "key"}), "a value\n");
 }
 

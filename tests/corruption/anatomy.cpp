@@ -36,6 +36,7 @@ class Dissection {
     take_pool();
     take_store();
     take_objects();
+    take_rival();
     std::ranges::sort(anatomy_.extents, {}, &Extent::begin);
     take_the_rest();
     return std::move(anatomy_);
@@ -110,7 +111,7 @@ class Dissection {
   // A version whose value never came, or was given up, is not one.
   bool counts(const Found& found) const {
     const Header& header = found.header;
-    if (header.kind == static_cast<std::uint8_t>(kv::Kind::tombstone)) {
+    if (kv::object_format::kind_of(header) == kv::Kind::tombstone) {
       return true;
     }
     const ConstBytes key(region_->data() + found.offset + sizeof(Header), header.key_bytes);
@@ -124,7 +125,7 @@ class Dissection {
 
   void remember(const Found& found) {
     const Newest newest{found.offset, found.header.sequence,
-                        found.header.kind == static_cast<std::uint8_t>(kv::Kind::tombstone),
+                        kv::object_format::kind_of(found.header) == kv::Kind::tombstone,
                         found.behind_mark};
     const auto [known, is_new] = anatomy_.newest.try_emplace(found.key, newest);
     if (!counts(found)) {
@@ -161,6 +162,14 @@ class Dissection {
     }
   }
 
+  void take_rival() {
+    for (const std::string_view root : {"erda-table", "forca-records", "published-table"}) {
+      if (const Result<Offset> offset = pool_->root(root); offset.ok() && *offset != 0) {
+        add(Structure::rival_index, *offset, *offset + pool_->object(*offset).size());
+      }
+    }
+  }
+
   void take_the_rest() {
     std::vector<Extent> gaps;
     Offset at = 0;
@@ -187,10 +196,17 @@ class Dissection {
 
 std::string_view to_string(Structure structure) {
   constexpr std::array<std::string_view, structure_count> names = {
-      "pool header", "roots",       "log control", "redo log",      "summary",       "block table",
-      "store head",  "store marks", "store slots", "object header", "state word",    "links",
-      "keys",        "values",      "padding",     "stale objects", "segment tails", "free space"};
+      "pool header",   "roots",         "log control", "redo log",     "summary",
+      "block table",   "store head",    "store marks", "store slots",  "object header",
+      "state word",    "links",         "keys",        "values",       "padding",
+      "stale objects", "segment tails", "free space",  "rival's index"};
   return names.at(static_cast<std::size_t>(structure));
+}
+
+std::size_t Anatomy::structures() const {
+  const bool has_rival =
+      std::ranges::find(extents, Structure::rival_index, &Extent::structure) != extents.end();
+  return has_rival ? structure_count : structure_count - 1;
 }
 
 Structure Anatomy::at(Offset offset) const {

@@ -32,8 +32,9 @@ enum class Structure : std::uint8_t {
   stale_object,  // superseded or deleted versions, all of their bytes
   segment_tail,  // behind the last object
   free_space,
+  rival_index,  // what a rival keeps beside the log, if it does: Erda's table, Forca's records
 };
-inline constexpr std::size_t structure_count = 18;
+inline constexpr std::size_t structure_count = 19;
 std::string_view to_string(Structure structure);
 
 struct Extent {
@@ -53,6 +54,8 @@ struct Anatomy {
   std::vector<Extent> extents;
   std::map<std::string, Newest> newest;  // by key
 
+  // The structures that damage is aimed at: all but the last, which is a rival's alone.
+  std::size_t structures() const;
   // The structure of a byte; free space where nothing else is known.
   Structure at(Offset offset) const;
 };

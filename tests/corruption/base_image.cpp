@@ -12,10 +12,10 @@
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "kv/local_store.h"
 #include "kv/store.h"
+#include "lab/subjects/stores/plan.h"
+#include "lab/world/node.h"
 #include "pmem/pool.h"
 #include "runtime/virtual_loop.h"
-#include "sim/stores/plan.h"
-#include "sim/world/node.h"
 
 namespace remora::corruption {
 namespace {
@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t pool_bytes = 2 << 20;
 constexpr std::uint32_t flows = 6;
 constexpr std::uint32_t keys_of_flow = 40;
-constexpr std::uint32_t rounds = 420;        // of each flow
+constexpr std::uint32_t rounds = 420;  // of each flow
+constexpr std::uint32_t rounds_of_rival = 60;
 constexpr std::uint32_t stale_after = 2000;  // operations of all of them
 constexpr std::uint64_t turns_per_tending = 40;
 constexpr std::uint64_t hour_ms = 3'600'000;
@@ -38,11 +39,14 @@ struct Program {
 
 class Making {
  public:
-  Making(Ending ending, Granularity granularity, std::uint64_t seed)
-      : ending_(ending),
+  Making(Ending ending, Granularity granularity, std::uint64_t seed, const kv::Engine& engine)
+      : engine_(engine),
+        is_rival_(&engine != kv::engines().front()),
+        rounds_(is_rival_ ? rounds_of_rival : rounds),
+        ending_(ending),
         random_(seed),
         loop_({.seed = seed}),
-        network_(loop_, sim::nic_of_the_crash_world(), sim::memory_of_the_crash_world(),
+        network_(loop_, lab::nic_of_the_crash_world(), lab::memory_of_the_crash_world(),
                  random_.fork()),
         server_(loop_, network_,
                 {.memory_bytes = pool_bytes,
@@ -57,7 +61,8 @@ class Making {
     for (std::uint32_t flow = 0; flow < flows; ++flow) {
       near_.spawn(work(flow, random_.fork()));
     }
-    const std::uint64_t until = ending_ == Ending::clean_stop ? flows * rounds : flows * rounds / 2;
+    const std::uint64_t until =
+        ending_ == Ending::clean_stop ? flows * rounds_ : flows * rounds_ / 2;
     std::uint64_t turns = 0;
     while (operations_ < until) {
       (void)loop_.run_for(10'000);
@@ -76,9 +81,8 @@ class Making {
   void start() {
     program_ = &server_.start<Program>();
     program_->pool = Pool::create(server_.region(), {}).value();
-    const kv::Engine& engine = *kv::find_engine("efactory").value();
     program_->store =
-        engine
+        engine_
             .start_server(Host(loop_, server_.nic(), &server_.region()), *program_->pool,
                           {.create = true,
                            .expected_keys = 512,
@@ -86,7 +90,7 @@ class Making {
                            .mark_every_ns = mark_every_ns})
             .value();
     std::unique_ptr<kv::PendingClient> pending =
-        engine.start_client(Host(loop_, near_.nic(), nullptr, Faults(), {}, 2), {}).value();
+        engine_.start_client(Host(loop_, near_.nic(), nullptr, Faults(), {}, 2), {}).value();
     const kv::PeerAddress address = program_->store->accept(pending->address()).value();
     auto& kept = near_.start<std::unique_ptr<kv::StoreClient>>(
         loop_.block_on(pending->connect(address)).value());
@@ -95,7 +99,7 @@ class Making {
 
   void end() {
     if (ending_ == Ending::clean_stop) {
-      while (program_->store->busy() || operations_ < flows * rounds) {
+      while (program_->store->busy() || operations_ < flows * rounds_) {
         (void)loop_.run_for(100'000);
       }
       stop_in_order();
@@ -135,7 +139,7 @@ class Making {
 
   // Each flow has keys of its own, and one operation at a time: so what a key may be is known.
   Task<void> work(std::uint32_t flow, Random random) {
-    for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
       const std::string key = fmt::format("key-{}-{}", flow, random.below(keys_of_flow));
       BaseImage::Allowed& allowed =
           image_.allowed.try_emplace(key, BaseImage::Allowed{{}, true}).first->second;
@@ -159,7 +163,7 @@ class Making {
 
   Task<void> put(const std::string& key, const std::string& value, Random& random) {
     Status status;
-    const std::uint64_t kind = random.below(4);
+    const std::uint64_t kind = random.below(is_rival_ ? 2 : 4);
     if (kind < 2) {
       const kv::PutOptions options = {kind == 0 ? kv::Durability::standard
                                                 : kv::Durability::persistent};
@@ -179,12 +183,15 @@ class Making {
     REMORA_CHECK(status.ok(), "a put of the base image failed");
   }
 
+  const kv::Engine& engine_;
+  const bool is_rival_;
+  const std::uint32_t rounds_;  // of each flow
   const Ending ending_;
   Random random_;
   VirtualLoop loop_;
-  fabric::nic::SimNetwork network_;
-  sim::Node server_;
-  sim::Node near_;
+  fabric::nic::sim::SimNetwork network_;
+  lab::Node server_;
+  lab::Node near_;
   Program* program_ = nullptr;
   kv::StoreClient* client_ = nullptr;
   std::uint64_t operations_ = 0;
@@ -205,8 +212,9 @@ constexpr std::string_view name_of(Ending ending) {
 
 }  // namespace
 
-BaseImage make_base_image(Ending ending, Granularity granularity, std::uint64_t seed) {
-  BaseImage image = Making(ending, granularity, seed).make();
+BaseImage make_base_image(Ending ending, Granularity granularity, std::uint64_t seed,
+                          const kv::Engine& engine) {
+  BaseImage image = Making(ending, granularity, seed, engine).make();
   image.ending = ending;
   image.name =
       fmt::format("{}, {}", name_of(ending), granularity == Granularity::page ? "pages" : "lines");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kv/store.h"
 #include "pmem/region.h"
 
 namespace remora::corruption {
@@ -31,6 +32,9 @@ struct BaseImage {
   std::map<std::string, Allowed> allowed;
 };
 
-BaseImage make_base_image(Ending ending, Granularity granularity, std::uint64_t seed);
+// Of the engine that people are served by, unless another is named; that one has fewer keys, since
+// a rival cleans no log, and no puts by the server's own process.
+BaseImage make_base_image(Ending ending, Granularity granularity, std::uint64_t seed,
+                          const kv::Engine& engine = *kv::engines().front());
 
 }  // namespace remora::corruption

@@ -29,16 +29,6 @@ std::vector<Subject> make_subjects(std::uint64_t seed) {
   return subjects;
 }
 
-// One that changes something: a page of zeros may be there already.
-Damage choose_change(const Subject& subject, std::uint64_t seed) {
-  std::vector<std::byte> pool = subject.image.bytes;
-  Damage damage = choose_damage(subject.anatomy, seed);
-  while (!inflict(damage, subject.image, pool)) {
-    damage = choose_damage(subject.anatomy, seed = mix(seed));
-  }
-  return damage;
-}
-
 template <typename Key>
 std::string rows(std::string_view title, const std::map<Key, Counts>& counts,
                  const std::function<std::string(const Key&)>& name) {
@@ -81,7 +71,7 @@ Tally run_campaign(const CampaignOptions& options, const Told& told) {
   for (std::uint64_t number = options.first; number < options.first + options.count; ++number) {
     const std::uint64_t seed = mix(mix(options.seed) ^ number);
     const Subject& subject = subjects[seed % subjects.size()];
-    Case one{number, subject.image.name, choose_change(subject, seed), {}};
+    Case one{number, subject.image.name, choose_change(subject.anatomy, subject.image, seed), {}};
     one.verdict = judge_apart(subject.image, subject.anatomy, one.damage);
     const auto outcome = static_cast<std::size_t>(one.verdict.outcome);
     ++tally.all[outcome];

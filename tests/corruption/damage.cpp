@@ -44,7 +44,7 @@ std::string_view to_string(Change change) {
 Damage choose_damage(const Anatomy& anatomy, std::uint64_t seed) {
   Random random(seed);
   Damage damage;
-  damage.structure = static_cast<Structure>(random.below(structure_count));
+  damage.structure = static_cast<Structure>(random.below(anatomy.structures()));
   damage.change = static_cast<Change>(random.below(change_count));
   const Offset place = place_in(anatomy, damage.structure, random);
   const bool is_small = damage.change == Change::bit || damage.change == Change::byte;
@@ -87,6 +87,15 @@ bool inflict(const Damage& damage, const BaseImage& image, Bytes pool) {
       break;
   }
   return !std::ranges::equal(before, place);
+}
+
+Damage choose_change(const Anatomy& anatomy, const BaseImage& image, std::uint64_t seed) {
+  std::vector<std::byte> pool = image.bytes;
+  Damage damage = choose_damage(anatomy, seed);
+  while (!inflict(damage, image, pool)) {
+    damage = choose_damage(anatomy, seed = mix(seed));
+  }
+  return damage;
 }
 
 std::string describe(const Damage& damage) {

@@ -38,6 +38,8 @@ struct Damage {
 Damage choose_damage(const Anatomy& anatomy, std::uint64_t seed);
 // Whether any byte has changed.
 bool inflict(const Damage& damage, const BaseImage& image, Bytes pool);
+// One that changes something: a page of zeros may be there already.
+Damage choose_change(const Anatomy& anatomy, const BaseImage& image, std::uint64_t seed);
 std::string describe(const Damage& damage);
 
 }  // namespace remora::corruption

@@ -247,13 +247,17 @@ Verdict judge(const BaseImage& image, const Anatomy& anatomy, const Damage* dama
 }
 
 Verdict judge_apart(const BaseImage& image, const Anatomy& anatomy, const Damage& damage) {
+  return judge_apart([&] { return judge(image, anatomy, &damage); });
+}
+
+Verdict judge_apart(const std::function<Verdict()>& judge) {
   std::array<int, 2> pipe_ends{};
   REMORA_CHECK(::pipe(pipe_ends.data()) == 0, "a pipe cannot be had");
   const pid_t child = ::fork();
   REMORA_CHECK(child >= 0, "a process cannot be had");
   if (child == 0) {
     ::alarm(longest_judgement_s);
-    const Verdict verdict = judge(image, anatomy, &damage);
+    const Verdict verdict = judge();
     Report report{verdict.outcome, verdict.wrong_keys, {}};
     verdict.detail.copy(report.detail.data(), report.detail.size() - 1);
     const bool told = ::write(pipe_ends[1], &report, sizeof report) == sizeof report;

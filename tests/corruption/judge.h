@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -39,5 +40,6 @@ Status settle_truth(BaseImage& image);
 Verdict judge(const BaseImage& image, const Anatomy& anatomy, const Damage* damage);
 // The same in a process of its own: one that dies is `broken`.
 Verdict judge_apart(const BaseImage& image, const Anatomy& anatomy, const Damage& damage);
+Verdict judge_apart(const std::function<Verdict()>& judge);
 
 }  // namespace remora::corruption

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "kv/local_store.h"
-#include "sim/stores/plan.h"
+#include "lab/subjects/stores/plan.h"
 
 namespace remora::corruption {
 namespace {
@@ -13,17 +13,19 @@ constexpr std::uint64_t rest_ns = 200'000'000;
 
 Answer answer_of(const Status& status) {
   if (status.code() == Code::not_found) {
-    return {Answer::Kind::none, ""};
+    return {Answer::Kind::none, "", status.code()};
   }
   return {status.code() == Code::damaged ? Answer::Kind::damaged : Answer::Kind::failed,
-          std::string(status.message())};
+          std::string(status.message()), status.code()};
 }
 
 }  // namespace
 
-Life::Life(Region& region)
+Life::Life(Region& region, const kv::Engine& engine, Faults faults)
     : region_(region),
-      network_(loop_, sim::nic_of_the_crash_world(), sim::memory_of_the_crash_world(), Random(1)),
+      engine_(engine),
+      faults_(std::move(faults)),
+      network_(loop_, lab::nic_of_the_crash_world(), lab::memory_of_the_crash_world(), Random(1)),
       near_(loop_, network_),
       far_(loop_, network_),
       buffer_(largest_value_bytes, '\0') {
@@ -37,20 +39,13 @@ Life::~Life() {
 }
 
 Status Life::start() {
-  Result<std::unique_ptr<Pool>> pool = Pool::open(region_, "the pool");
-  if (!pool.ok()) {
-    return pool.status();
-  }
+  REMORA_TRY_RESULT(pool, Pool::open(region_, "the pool"));
   pool_ = std::move(pool).value();
-  const kv::Engine& engine = *kv::find_engine("efactory").value();
-  Result<std::unique_ptr<kv::StoreServer>> server = engine.start_server(
-      Host(loop_, far_.nic, &region_), *pool_, {.expected_keys = 512, .clean_at_percent = 50});
-  if (!server.ok()) {
-    return server.status();
-  }
+  REMORA_TRY_RESULT(server, engine_.start_server(Host(loop_, far_.nic, &region_, faults_), *pool_,
+                                                 {.expected_keys = 512, .clean_at_percent = 50}));
   server_ = std::move(server).value();
   std::unique_ptr<kv::PendingClient> pending =
-      engine.start_client(Host(loop_, near_.nic, nullptr, Faults(), {}, 2), {}).value();
+      engine_.start_client(Host(loop_, near_.nic, nullptr, faults_, {}, 2), {}).value();
   const kv::PeerAddress address = server_->accept(pending->address()).value();
   client_ = loop_.block_on(pending->connect(address)).value();
   return {};

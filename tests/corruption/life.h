@@ -6,9 +6,8 @@
 #include <set>
 #include <string>
 
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/sim_machine.h"
 #include "fabric/nic/wire/sim/sim_network.h"
-#include "fabric/nic/wire/sim/sim_wire.h"
 #include "kv/store.h"
 #include "pmem/pool.h"
 #include "runtime/virtual_loop.h"
@@ -20,12 +19,14 @@ struct Answer {
   enum class Kind : std::uint8_t { value, none, damaged, failed };
   Kind kind = Kind::none;
   std::string text;  // the value, or the failure
+  Code code = Code::ok;
 };
 
 class Life {
  public:
-  // The region outlives it.
-  explicit Life(Region& region);
+  // The region and the engine outlive it. What asks locally needs an engine that has a local store.
+  explicit Life(Region& region, const kv::Engine& engine = *kv::engines().front(),
+                Faults faults = Faults());
   Life(const Life&) = delete;
   Life& operator=(const Life&) = delete;
   ~Life();
@@ -41,21 +42,13 @@ class Life {
   void stop_in_order();
 
  private:
-  struct Machine {
-    Machine(VirtualLoop& loop, fabric::nic::SimNetwork& network)
-        : wire(network.add_node()),
-          nic(loop, wire, dma, {.keys = fabric::nic::Keys::from_system()}) {}
-
-    fabric::nic::SimWire& wire;
-    fabric::nic::PlainDma dma;
-    fabric::nic::Nic nic;
-  };
-
   Region& region_;
+  const kv::Engine& engine_;
+  const Faults faults_;
   VirtualLoop loop_{{.seed = 1}};
-  fabric::nic::SimNetwork network_;
-  Machine near_;
-  Machine far_;
+  fabric::nic::sim::SimNetwork network_;
+  fabric::nic::sim::SimMachine near_;
+  fabric::nic::sim::SimMachine far_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<kv::StoreServer> server_;
   std::unique_ptr<kv::StoreClient> client_;

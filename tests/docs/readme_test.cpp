@@ -1,5 +1,5 @@
-// Does what README.md says: every command of its ```sh blocks, once, in order, from the root of the
-// tree. REMORA_SOURCE_ROOT comes from the build.
+// Does what the documents say: every command of their ```sh blocks, once, in order, from the root
+// of the tree; README.md first. REMORA_SOURCE_ROOT comes from the build.
 //
 // `./run` serves until it is told to end: it is started, and goes on in the background while the
 // rest is done, as it would in another terminal. Only `./test` is left out: it is what runs this
@@ -9,9 +9,13 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "tests/docs/markdown.h"
 #include "tests/support/files.h"
@@ -25,12 +29,21 @@ namespace fs = std::filesystem;
 const fs::path root = REMORA_SOURCE_ROOT;
 constexpr const char* shell = "/bin/bash";
 
-// The pool that the README makes and removes again, and the one that ./run serves.
+// Documents whose commands are executed, in this order.
+constexpr const char* documents[] = {"README.md", "docs/operating.md", "docs/laboratory.md"};
+
+// The pool that the laboratory makes and removes again, and the one that ./run serves.
 const fs::path session_pool = root / "data/first.pool";
 const fs::path served_socket = root / "data/remora.sock";
 
 bool runs_this_test(const Command& command) {
   return command.text == "./test";
+}
+
+// Complains at the command's line.
+void fail(const std::string& document, const Command& command, const std::string& why) {
+  ADD_FAILURE_AT((root / document).c_str(), static_cast<int>(command.line)) << command.text << "\n"
+                                                                            << why;
 }
 
 // Every path of the tree that git would see: without what is built and stored.
@@ -52,9 +65,9 @@ std::set<std::string> tree() {
 class Served {
  public:
   // Starts it, and returns when it lets clients in.
-  void start(const Command& command) {
-    if (server_) {
-      EXPECT_TRUE(server_->ended()) << "README.md starts it again while it runs";
+  void start(const std::string& document, const Command& command) {
+    if (server_ && !server_->ended()) {
+      fail(document, command, "starts the server again while it runs");
     }
     server_.reset();
     server_.emplace(std::vector<std::string>{shell, "-e", "-c", "exec " + command.text},
@@ -67,9 +80,7 @@ class Served {
       }
       (void)poll(nullptr, 0, 100);
     }
-    ADD_FAILURE_AT((root / "README.md").c_str(), static_cast<int>(command.line))
-        << command.text << " does not serve\n"
-        << server_->out() << server_->err();
+    fail(document, command, "does not serve\n" + server_->out() + server_->err());
   }
   void stop() {
     if (server_ && !server_->ended()) {
@@ -86,41 +97,68 @@ bool serves(const Command& command) {
   return command.text == "./run" || command.text.starts_with("./run ");
 }
 
-void expect_to_work(const Command& command) {
+void expect_to_work(const std::string& document, const Command& command) {
   const Outcome outcome = run_process({shell, "-e", "-c", command.text}, {root.string(), false});
   if (outcome.exit_status != command.exit_status) {
-    ADD_FAILURE_AT((root / "README.md").c_str(), static_cast<int>(command.line))
-        << command.text << "\nexits with " << outcome.exit_status << ", and README.md says "
-        << command.exit_status << "\n"
-        << outcome.out << outcome.err;
+    fail(document, command,
+         "exits with " + std::to_string(outcome.exit_status) + ", and " + document + " says " +
+             std::to_string(command.exit_status) + "\n" + outcome.out + outcome.err);
   }
 }
 
-TEST(Readme, does_what_it_says) {
-  const std::vector<Command> commands = commands_of(read_text(root / "README.md"));
-  ASSERT_GT(commands.size(), 5u);
-  fs::remove(session_pool);  // left by a session that was interrupted
-  const std::set<std::string> before = tree();
+std::vector<Command> commands_in(const std::string& document) {
+  return commands_of(read_text(root / document));
+}
+
+// Returns how many commands were left out.
+std::size_t execute(const std::string& document) {
   std::size_t skipped = 0;
   Served served;
-  for (const Command& command : commands) {
+  for (const Command& command : commands_in(document)) {
     if (runs_this_test(command)) {
       ++skipped;
     } else if (serves(command)) {
-      served.start(command);
+      served.start(document, command);
     } else {
-      expect_to_work(command);
+      expect_to_work(document, command);
     }
   }
   served.stop();
+  return skipped;
+}
+
+TEST(Readme, does_what_it_says) {
+  fs::remove(session_pool);  // left by a session that was interrupted
+  const std::set<std::string> before = tree();
+  std::size_t skipped = 0;
+  for (const char* document : documents) {
+    EXPECT_GT(commands_in(document).size(), 5u) << document;
+    skipped += execute(document);
+  }
   EXPECT_EQ(skipped, 1u) << "README.md shows `./test` once, and that alone is not executed";
   EXPECT_EQ(tree(), before) << "a command leaves files in the tree that git would see";
-  EXPECT_FALSE(fs::exists(session_pool)) << "README.md removes the pool that it makes";
+  EXPECT_FALSE(fs::exists(session_pool)) << "the laboratory removes the pool that it makes";
+}
+
+TEST(Readme, no_document_with_commands_is_forgotten) {
+  std::set<std::string> known(std::begin(documents), std::end(documents));
+  known.insert("docs/mutants.md");  // a campaign of hours
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs")) {
+    const std::string path = entry.path().lexically_relative(root).generic_string();
+    if (path.ends_with(".md") && !known.contains(path)) {
+      EXPECT_TRUE(commands_in(path).empty()) << path << ": list it among the documents above";
+    }
+  }
+}
+
+TEST(Readme, is_short) {
+  const std::string text = read_text(root / "README.md");
+  EXPECT_LE(std::ranges::count(text, '\n'), 170) << "move what is special to a page in docs/";
 }
 
 TEST(Readme, shows_both_commands) {
   std::set<std::string> shown;
-  for (const Command& command : commands_of(read_text(root / "README.md"))) {
+  for (const Command& command : commands_in("README.md")) {
     shown.insert(command.text);
   }
   EXPECT_TRUE(shown.contains("./run"));

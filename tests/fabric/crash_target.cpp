@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/memory/images.h"
+#include "lab/memory/images.h"
 
 namespace remora::fabric::contract {
 

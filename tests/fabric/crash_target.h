@@ -1,8 +1,8 @@
 // FarMemory as a crash memory, for worlds whose DMA works on that.
 #pragma once
 
-#include "sim/memory/crash_memory.h"
-#include "sim/memory/crash_region.h"
+#include "lab/memory/crash_memory.h"
+#include "lab/memory/crash_region.h"
 #include "tests/fabric/far_memory.h"
 
 namespace remora::fabric::contract {

@@ -151,23 +151,18 @@ class FarDomain final : public ProtectionDomain {
         !std::all_of(bytes.data(), bytes.data() + bytes.size(), is_zero)) {
       order.bytes.assign(bytes.begin(), bytes.end());
     }
-    const Result<Message> made = object_.talk().ask(order);
-    if (!made.ok()) {
-      return made.status();
-    }
+    REMORA_TRY_RESULT(made, object_.talk().ask(order));
     return std::unique_ptr<MemoryRegion>(
         std::make_unique<FarRegion>(object_.talk(), *made, bytes, access));
   }
 
   Result<std::unique_ptr<QueuePair>> create_queue_pair(const QueuePairOptions& options) override {
-    const Result<Message> made =
+    REMORA_TRY_RESULT(
+        made,
         object_.talk().ask({.numbers = {far::create_pair, object_.number(),
                                         static_cast<FarQueue&>(*options.send_queue).number(),
                                         static_cast<FarQueue&>(*options.receive_queue).number()},
-                            .bytes = far::Writer()(options).bytes()});
-    if (!made.ok()) {
-      return made.status();
-    }
+                            .bytes = far::Writer()(options).bytes()}));
     return std::unique_ptr<QueuePair>(std::make_unique<FarPair>(object_.talk(), made->numbers[1]));
   }
 
@@ -219,11 +214,8 @@ std::deque<WorkCompletion>& FarTalk::arrived(std::uint64_t queue) {
 }
 
 Result<std::unique_ptr<FarMachine>> FarMachine::open(FarTalk& talk, verbs::FlushMethod flush) {
-  const Result<Message> opened =
-      talk.ask({.numbers = {far::open_device, 0, static_cast<std::uint64_t>(flush)}});
-  if (!opened.ok()) {
-    return opened.status();
-  }
+  REMORA_TRY_RESULT(
+      opened, talk.ask({.numbers = {far::open_device, 0, static_cast<std::uint64_t>(flush)}}));
   std::unique_ptr<FarMachine> machine(new FarMachine(talk));
   far::Reader reader(opened->bytes);
   pass(reader, machine->attributes_);
@@ -236,10 +228,7 @@ Result<std::unique_ptr<FarMachine>> FarMachine::open(FarTalk& talk, verbs::Flush
                       errno);
   }
   machine->copy_ = Bytes(static_cast<std::byte*>(mapped), size);
-  auto region = adopt_mapping(machine->copy_);
-  if (!region.ok()) {
-    return region.status();
-  }
+  REMORA_TRY_RESULT(region, adopt_mapping(machine->copy_));
   machine->region_ = std::move(region).value();
   return machine;
 }
@@ -267,10 +256,7 @@ std::unique_ptr<ProtectionDomain> FarMachine::create_domain() {
 
 Result<std::unique_ptr<CompletionQueue>> FarMachine::create_completion_queue(
     std::uint32_t capacity) {
-  const Result<Message> made = talk_.ask({.numbers = {far::create_queue, 0, capacity}});
-  if (!made.ok()) {
-    return made.status();
-  }
+  REMORA_TRY_RESULT(made, talk_.ask({.numbers = {far::create_queue, 0, capacity}}));
   return std::unique_ptr<CompletionQueue>(std::make_unique<FarQueue>(talk_, made->numbers[1]));
 }
 

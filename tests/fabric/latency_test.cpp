@@ -4,8 +4,8 @@
 
 #include <iostream>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
 #include "runtime/virtual_loop.h"
@@ -18,8 +18,8 @@ namespace {
 class ProfileWorld final : public World {
  public:
   explicit ProfileWorld(const std::string& nic_name)
-      : network_(loop_, *nic::load_nic_profile(nic_name), *nic::load_memory_profile("optane"),
-                 Random(1)) {}
+      : network_(loop_, *nic::sim::load_nic_profile(nic_name),
+                 *nic::sim::load_memory_profile("optane"), Random(1)) {}
 
   Runtime& runtime() override { return loop_; }
   Device& near() override { return near_; }
@@ -43,7 +43,7 @@ class ProfileWorld final : public World {
 
  private:
   VirtualLoop loop_;
-  nic::SimNetwork network_;
+  nic::sim::SimNetwork network_;
   CrashTarget target_{1};
   nic::PlainDma dma_{&loop_};
   nic::Nic near_{loop_, network_.add_node(), dma_};

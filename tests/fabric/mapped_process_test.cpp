@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t short_ns = 30'000'000;
 
 // A client in a process of its own: links up, is granted the memory, then does what it is told.
-int be_client(const Child::Talk& talk, const std::string& path, nic::MappedWireOptions options,
-              const std::function<int(Party&)>& act) {
+int be_client(const Child::Talk& talk, const std::string& path,
+              nic::joined::MappedWireOptions options, const std::function<int(Party&)>& act) {
   Party client(std::move(options));
   if (!talk.put(client.introduction()) ||
       !client.loop.block_on(client.wire->wire().connect(path)).ok()) {
@@ -47,7 +47,7 @@ class MappedProcesses : public testing::Test {
 };
 
 // Stops in the middle of its first operation.
-nic::MappedWireOptions stopping_inside() {
+nic::joined::MappedWireOptions stopping_inside() {
   return {.initiator = {.inside = [stopped = false]() mutable {
             if (!std::exchange(stopped, true)) {
               raise(SIGSTOP);

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
-#include "fabric/nic/wire/mapped/mapped_wire.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
+#include "fabric/nic/wire/joined/mapped_wire.h"
 #include "runtime/poll_loop.h"
 #include "tests/fabric/mirrored_target.h"
 #include "tests/fabric/temporary_folder.h"
@@ -63,9 +63,9 @@ class MappedWorld final : public World {
   void kill_far() override { cut_off_near(); }
 
  private:
-  std::unique_ptr<nic::MappedWire> make_wire(nic::MappedWireOptions options) {
-    Result<std::unique_ptr<nic::MappedWire>> wire =
-        nic::MappedWire::create(loop_, nullptr, std::move(options));
+  std::unique_ptr<nic::joined::MappedWire> make_wire(nic::joined::MappedWireOptions options) {
+    Result<std::unique_ptr<nic::joined::MappedWire>> wire =
+        nic::joined::MappedWire::create(loop_, nullptr, std::move(options));
     EXPECT_TRUE(wire.ok()) << wire.status().message();
     return std::move(wire).value();
   }
@@ -78,8 +78,8 @@ class MappedWorld final : public World {
   TemporaryFolder folder_;
   PollLoop loop_;
   MirroredTarget target_;
-  std::unique_ptr<nic::MappedWire> near_wire_;
-  std::unique_ptr<nic::MappedWire> far_wire_;
+  std::unique_ptr<nic::joined::MappedWire> near_wire_;
+  std::unique_ptr<nic::joined::MappedWire> far_wire_;
   nic::PlainDma near_dma_;
   nic::PlainDma far_dma_;
   std::unique_ptr<nic::Nic> near_;

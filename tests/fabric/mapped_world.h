@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "sim/memory/platform.h"
+#include "lab/memory/platform.h"
 #include "tests/fabric/world.h"
 
 namespace remora::fabric::contract {

@@ -4,8 +4,8 @@
 // as they are and then asks there.
 #pragma once
 
-#include "sim/memory/crash_memory.h"
-#include "sim/memory/crash_region.h"
+#include "lab/memory/crash_memory.h"
+#include "lab/memory/crash_region.h"
 #include "tests/fabric/far_memory.h"
 
 namespace remora::fabric::contract {

@@ -16,8 +16,20 @@ std::unique_ptr<T> made(Result<std::unique_ptr<T>> result) {
   return result.ok() ? std::move(result).value() : nullptr;
 }
 
+std::unique_ptr<QueuePair> make_queue_pair(End& end, const PairOptions& options) {
+  auto qp = made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
+                                                .receive_queue = end.receive_queue.get(),
+                                                .max_sends = options.max_sends,
+                                                .max_pieces = options.max_pieces,
+                                                .transport = options.transport,
+                                                .queue_key = pair_key,
+                                                .shared_receives = end.shared.get()}));
+  EXPECT_TRUE(qp->initialise().ok());
+  return qp;
+}
+
 void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region* region,
-              const PairOptions& options) {
+              bool shares, const PairOptions& options) {
   end.device = &device;
   end.domain = device.create_domain();
   end.memory = made(end.domain->register_memory(memory, access, region));
@@ -25,11 +37,10 @@ void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region
       made(end.domain->register_memory(end.dram->bytes().first(buffer_bytes), local_write));
   end.send_queue = made(device.create_completion_queue(1024));
   end.receive_queue = made(device.create_completion_queue(1024));
-  end.qp = made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
-                                               .receive_queue = end.receive_queue.get(),
-                                               .max_sends = options.max_sends,
-                                               .max_pieces = options.max_pieces}));
-  EXPECT_TRUE(end.qp->initialise().ok());
+  if (shares) {
+    end.shared = made(end.domain->create_shared_receives({}));
+  }
+  end.qp = make_queue_pair(end, options);
 }
 
 void drain(CompletionQueue& queue, std::vector<WorkCompletion>& into) {
@@ -46,20 +57,35 @@ void End::poll() {
   drain(*receive_queue, receives);
 }
 
-Pair::Pair(World& world, const PairOptions& options) : world_(world) {
+Pair::Pair(World& world, const PairOptions& options) : options_(options), world_(world) {
   near.dram = made(make_dram(buffer_bytes + near_bytes));
   far.dram = made(make_dram(buffer_bytes));
   make_end(near, world.near(), near.dram->bytes().subspan(buffer_bytes),
            every_access & ~AccessFlags{flush_persistence},
-           world.lends() ? near.dram.get() : nullptr, options);
+           world.lends() ? near.dram.get() : nullptr, false, options);
   make_end(far, world.far(), world.far_region().bytes(), options.far_access, &world.far_region(),
-           options);
-  connected_ =
-      near.qp->connect(far.qp->address(), options.near.value_or(world.connect_options())).ok() &&
-      far.qp->connect(near.qp->address(), options.far.value_or(world.connect_options())).ok();
-  if (connected_) {
+           options.shares, options);
+  connected_ = connect(*near.qp, *far.qp);
+  if (connected_ && options.transport == Transport::rc) {
     world.connected(*near.qp, far.memory->remote(0));
   }
+  if (options.transport == Transport::ud) {
+    near.peer = made(near.domain->create_address_handle(world.far().attributes().gid));
+    far.peer = made(far.domain->create_address_handle(world.near().attributes().gid));
+  }
+}
+
+bool Pair::connect(QueuePair& at_near, QueuePair& at_far) {
+  const QueuePairAddress near_address = at_near.address();
+  const QueuePairAddress far_address = at_far.address();
+  return at_near.connect(far_address, options_.near.value_or(world_.connect_options())).ok() &&
+         at_far.connect(near_address, options_.far.value_or(world_.connect_options())).ok();
+}
+
+Pair::Another Pair::another() {
+  Another made = {make_queue_pair(near, options_), make_queue_pair(far, options_)};
+  EXPECT_TRUE(connect(*made.near, *made.far));
+  return made;
 }
 
 std::vector<std::byte> Pair::pattern(std::size_t size, std::uint64_t number) {
@@ -101,6 +127,12 @@ SendWork Pair::send(std::uint64_t id, std::size_t from, std::size_t size) {
   return work(id, Opcode::send, from, size);
 }
 
+SendWork Pair::datagram(std::uint64_t id, std::size_t from, std::size_t size) {
+  SendWork made = send(id, from, size);
+  made.remote = near.peer->to(far.qp->number(), pair_key);
+  return made;
+}
+
 SendWork Pair::fetch_add(std::uint64_t id, std::size_t into, std::size_t word,
                          std::uint64_t summand) {
   SendWork made = work(id, Opcode::fetch_add, into, word_bytes);
@@ -134,16 +166,51 @@ SendWork Pair::flush(std::uint64_t id, std::size_t offset, std::size_t size,
           .flush_placement = placement};
 }
 
-void Pair::post(const SendWork& made) {
-  const Status status = near.qp->post_send(std::span(&made, 1));
+void Pair::post(QueuePair& qp, const SendWork& made) {
+  const Status status = qp.post_send(std::span(&made, 1));
   EXPECT_TRUE(status.ok()) << status.message();
+}
+
+bool Pair::is_refused(const SendWork& made) {
+  return near.qp->post_send(std::span(&made, 1)).code() == Code::invalid_argument;
 }
 
 void Pair::post_receive(std::uint64_t id, std::size_t offset, std::size_t size) {
   const Sge piece = far.buffers->piece(offset, size);
   const ReceiveWork receive{.id = id, .pieces = std::span(&piece, 1)};
-  const Status status = far.qp->post_receive(std::span(&receive, 1));
+  const Status status = far.shared != nullptr ? far.shared->post_receive(std::span(&receive, 1))
+                                              : far.qp->post_receive(std::span(&receive, 1));
   EXPECT_TRUE(status.ok()) << status.message();
+}
+
+bool Pair::holds_soon(const std::function<bool()>& holds) {
+  // A loop that has nothing else to do sleeps until then.
+  class Bell final : public Timer {
+    void expire() override {}
+  } bell;
+  const std::uint64_t end_ns = world_.runtime().now_ns() + 2'000'000;
+  world_.runtime().arm(bell, end_ns + 1);
+  bool held = false;
+  (void)world_.run_until([&] {
+    poll();
+    held = holds();
+    return held || world_.runtime().now_ns() > end_ns;
+  });
+  return held;
+}
+
+bool Pair::try_until(const std::function<SendWork(std::uint64_t id)>& make,
+                     const std::function<bool()>& holds) {
+  constexpr std::uint64_t tries = 10'000;
+  for (std::uint64_t id = 1'000; id < 1'000 + tries; ++id) {
+    const std::size_t before = near.sends.size();
+    post(make(id));
+    wait_sends(before + 1);
+    if (holds_soon(holds)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void Pair::wait_sends(std::size_t count) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -27,8 +28,10 @@ struct End {
   Device* device = nullptr;
   std::unique_ptr<Region> dram;
   std::unique_ptr<ProtectionDomain> domain;
-  std::unique_ptr<MemoryRegion> memory;   // near: DRAM; far: the persistent memory
-  std::unique_ptr<MemoryRegion> buffers;  // far: where receives land; DRAM
+  std::unique_ptr<SharedReceives> shared;  // where the pair's options ask for it
+  std::unique_ptr<AddressHandle> peer;     // of datagrams
+  std::unique_ptr<MemoryRegion> memory;    // near: DRAM; far: the persistent memory
+  std::unique_ptr<MemoryRegion> buffers;   // far: where receives land; DRAM
   std::unique_ptr<CompletionQueue> send_queue;
   std::unique_ptr<CompletionQueue> receive_queue;
   std::unique_ptr<QueuePair> qp;
@@ -44,7 +47,12 @@ struct PairOptions {
   AccessFlags far_access = every_access;  // of far's memory region
   std::uint32_t max_sends = 128;
   std::uint32_t max_pieces = QueuePairOptions().max_pieces;
+  Transport transport = Transport::rc;
+  bool shares = false;  // far's receives are shared
 };
+
+// The key of both sides' queue pairs for datagrams.
+inline constexpr QueueKey pair_key = 0x1234'5678;
 
 class Pair {
  public:
@@ -88,11 +96,34 @@ class Pair {
   SendWork flush(std::uint64_t id, std::size_t offset, std::size_t size,
                  FlushPlacement placement = FlushPlacement::persistence);
 
+  // Of datagrams: a SEND to far's queue pair.
+  SendWork datagram(std::uint64_t id, std::size_t from, std::size_t size);
+  // Either, as the pair's transport has it.
+  SendWork message(std::uint64_t id, std::size_t from, std::size_t size) {
+    return near.peer == nullptr ? send(id, from, size) : datagram(id, from, size);
+  }
+
   // Posts at near; the queue must have room.
-  void post(const SendWork& work);
+  void post(const SendWork& work) { post(*near.qp, work); }
+  static void post(QueuePair& qp, const SendWork& work);
+  // Whether near's queue pair does not take it at all.
+  bool is_refused(const SendWork& work);
+  // A second connection, between new queue pairs with the same completion queues as the first, and
+  // far's with the same shared receives.
+  struct Another {
+    std::unique_ptr<QueuePair> near;
+    std::unique_ptr<QueuePair> far;
+  };
+  Another another();
   // Posts a receive at far, into its buffers.
   void post_receive(std::uint64_t id, std::size_t offset, std::size_t size);
 
+  // Runs until it holds, and for a moment at most: whether it does. What is unreliable is tried
+  // again then.
+  bool holds_soon(const std::function<bool()>& holds);
+  // Posts what `make` gives, with a new id every time, until this holds.
+  bool try_until(const std::function<SendWork(std::uint64_t id)>& make,
+                 const std::function<bool()>& holds);
   // Runs until near has polled so many completions of sends in all (far: of receives). A failure of
   // the test when they do not come.
   void wait_sends(std::size_t count);
@@ -106,11 +137,13 @@ class Pair {
 
  private:
   SendWork work(std::uint64_t id, Opcode opcode, std::size_t near_offset, std::size_t size);
+  bool connect(QueuePair& at_near, QueuePair& at_far);
   void poll() {
     near.poll();
     far.poll();
   }
 
+  const PairOptions options_;
   World& world_;
   bool connected_ = false;
   std::vector<std::unique_ptr<Sge>> pieces_;  // of the requests made here

@@ -16,8 +16,9 @@ constexpr std::uint64_t party_patience_ns = 20'000'000'000;
 
 }  // namespace
 
-Party::Party(nic::MappedWireOptions options, AccessFlags access, std::unique_ptr<Region> given) {
-  wire = std::move(nic::MappedWire::create(loop, nullptr, std::move(options))).value();
+Party::Party(nic::joined::MappedWireOptions options, AccessFlags access,
+             std::unique_ptr<Region> given) {
+  wire = std::move(nic::joined::MappedWire::create(loop, nullptr, std::move(options))).value();
   device = std::make_unique<nic::Nic>(loop, wire->wire(), dma);
   memory = given != nullptr ? std::move(given) : std::move(make_dram(party_bytes)).value();
   domain = device->create_domain();

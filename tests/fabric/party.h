@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
-#include "fabric/nic/wire/mapped/mapped_wire.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
+#include "fabric/nic/wire/joined/mapped_wire.h"
 #include "runtime/poll_loop.h"
 
 namespace remora::fabric::contract {
@@ -27,7 +27,7 @@ struct Introduction {
 class Party {
  public:
   // With memory of its own unless it is given some.
-  explicit Party(nic::MappedWireOptions options = {}, AccessFlags access = party_access,
+  explicit Party(nic::joined::MappedWireOptions options = {}, AccessFlags access = party_access,
                  std::unique_ptr<Region> memory = nullptr);
 
   Introduction introduction() const { return {qp->address(), region->remote(0)}; }
@@ -47,7 +47,7 @@ class Party {
 
   PollLoop loop;
   nic::PlainDma dma;
-  std::unique_ptr<nic::MappedWire> wire;
+  std::unique_ptr<nic::joined::MappedWire> wire;
   std::unique_ptr<nic::Nic> device;
   std::unique_ptr<Region> memory;
   std::unique_ptr<ProtectionDomain> domain;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/poll_loop.h"
 #include "tests/fabric/temporary_folder.h"
@@ -22,7 +22,7 @@ constexpr std::size_t memory_bytes = 64 * 1024;
 // What one process has: a device on a wire of its own, memory, and one queue pair.
 struct Process {
   Process() {
-    wire = std::move(nic::RingWire::create(loop, nullptr)).value();
+    wire = std::move(nic::ring::RingWire::create(loop, nullptr)).value();
     device = std::make_unique<nic::Nic>(loop, *wire, dma);
     domain = device->create_domain();
     region = domain->register_memory(memory, local_write | remote_write | remote_read).value();
@@ -34,7 +34,7 @@ struct Process {
 
   PollLoop loop;
   nic::PlainDma dma;
-  std::unique_ptr<nic::RingWire> wire;
+  std::unique_ptr<nic::ring::RingWire> wire;
   std::unique_ptr<nic::Nic> device;
   std::vector<std::byte> memory = std::vector<std::byte>(memory_bytes);
   std::unique_ptr<ProtectionDomain> domain;

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "pmem/open_region.h"
 #include "runtime/poll_loop.h"
@@ -24,8 +24,8 @@ constexpr std::uint64_t message_packets = 4;
 
 // One device with memory that can be lent. Each has a loop of its own, so that one can stand still.
 struct Lender {
-  explicit Lender(const nic::RingShape& shape) {
-    wire = std::move(nic::RingWire::create(loop, nullptr, {.shape = shape})).value();
+  explicit Lender(const nic::ring::RingShape& shape) {
+    wire = std::move(nic::ring::RingWire::create(loop, nullptr, {.shape = shape})).value();
     device = std::make_unique<nic::Nic>(loop, *wire, dma);
     domain = device->create_domain();
     region = domain->register_memory(memory->bytes(), every_access, memory.get()).value();
@@ -51,7 +51,7 @@ struct Lender {
   PollLoop loop;
   nic::PlainDma dma;
   std::unique_ptr<Region> memory = make_dram(lender_bytes).value();
-  std::unique_ptr<nic::RingWire> wire;
+  std::unique_ptr<nic::ring::RingWire> wire;
   std::unique_ptr<nic::Nic> device;
   std::unique_ptr<ProtectionDomain> domain;
   std::unique_ptr<MemoryRegion> region;
@@ -61,7 +61,7 @@ struct Lender {
 
 class Lending : public testing::Test {
  protected:
-  explicit Lending(const nic::RingShape& shape = {}) : near_(shape), far_(shape) {}
+  explicit Lending(const nic::ring::RingShape& shape = {}) : near_(shape), far_(shape) {}
   void SetUp() override { connect_with({}); }
   void connect_with(const ConnectOptions& options) {
     const std::string path = folder_.path() + "/s";

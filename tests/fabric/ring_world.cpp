@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/poll_loop.h"
 #include "tests/fabric/far_memory.h"
@@ -17,16 +17,17 @@ namespace remora::fabric::contract {
 
 namespace {
 
-std::unique_ptr<nic::RingWire> make_wire(Runtime& runtime, const nic::LendingOptions& lending) {
-  Result<std::unique_ptr<nic::RingWire>> wire =
-      nic::RingWire::create(runtime, nullptr, {.lending = lending});
+std::unique_ptr<nic::ring::RingWire> make_wire(Runtime& runtime,
+                                               const nic::ring::LendingOptions& lending) {
+  Result<std::unique_ptr<nic::ring::RingWire>> wire =
+      nic::ring::RingWire::create(runtime, nullptr, {.lending = lending});
   EXPECT_TRUE(wire.ok()) << wire.status().message();
   return std::move(wire).value();
 }
 
 class RingWorld final : public World {
  public:
-  RingWorld(std::unique_ptr<FarMemory> target, const nic::LendingOptions& lending)
+  RingWorld(std::unique_ptr<FarMemory> target, const nic::ring::LendingOptions& lending)
       : near_wire_(make_wire(loop_, lending)),
         far_wire_(make_wire(loop_, lending)),
         target_(std::move(target)),
@@ -76,7 +77,7 @@ class RingWorld final : public World {
   void kill_far() override { cut_off_near(); }
 
  private:
-  void get_seen(nic::RingWire& lender, const nic::RingWire& borrower) {
+  void get_seen(nic::ring::RingWire& lender, const nic::ring::RingWire& borrower) {
     const nic::LinkId link = lender.link_to(borrower.gid()).value();
     lender.show_all(link);
     EXPECT_TRUE(run_until([&] { return lender.has_seen_all(link); }));
@@ -89,8 +90,8 @@ class RingWorld final : public World {
 
   TemporaryFolder folder_;
   PollLoop loop_;
-  std::unique_ptr<nic::RingWire> near_wire_;
-  std::unique_ptr<nic::RingWire> far_wire_;
+  std::unique_ptr<nic::ring::RingWire> near_wire_;
+  std::unique_ptr<nic::ring::RingWire> far_wire_;
   std::unique_ptr<FarMemory> target_;
   const bool lends_;
   nic::PlainDma near_dma_;
@@ -102,12 +103,12 @@ class RingWorld final : public World {
 }  // namespace
 
 std::unique_ptr<World> make_ring_world(std::uint64_t seed) {
-  return std::make_unique<RingWorld>(make_far_memory(seed), nic::LendingOptions{.to = {}});
+  return std::make_unique<RingWorld>(make_far_memory(seed), nic::ring::LendingOptions{.to = {}});
 }
 
 std::unique_ptr<World> make_lending_ring_world(std::uint64_t seed) {
   return std::make_unique<RingWorld>(std::make_unique<MirroredTarget>(seed, Platform{}),
-                                     nic::LendingOptions{.from_bytes = cache_line_bytes});
+                                     nic::ring::LendingOptions{.from_bytes = cache_line_bytes});
 }
 
 }  // namespace remora::fabric::contract

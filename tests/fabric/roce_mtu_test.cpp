@@ -57,16 +57,16 @@ TEST_P(RoceMtu, is_what_both_ends_and_the_way_between_them_carry) {
   PollLoop loop;
   LastLink far_owner;
   nic::LinkOwner near_owner;
-  std::unique_ptr<nic::RoceNet> far;
+  std::unique_ptr<nic::roce::RoceNet> far;
   networks->in_far([&] {
-    const nic::IpEndpoint at{nic::parse_address(TwoNetworks::far_address).value(), 0};
-    far = nic::RoceNet::listen(loop, far_owner, at).value();
+    const nic::roce::IpEndpoint at{nic::roce::parse_address(TwoNetworks::far_address).value(), 0};
+    far = nic::roce::RoceNet::listen(loop, far_owner, at).value();
   });
   // The second one comes when the system knows the way already.
   for (int i = 0; i < 2; ++i) {
-    std::unique_ptr<nic::RoceNet> near;
+    std::unique_ptr<nic::roce::RoceNet> near;
     networks->in_near([&] {
-      auto made = loop.block_on(nic::RoceNet::connect(loop, near_owner, far->wire().local()));
+      auto made = loop.block_on(nic::roce::RoceNet::connect(loop, near_owner, far->wire().local()));
       ASSERT_TRUE(made.ok()) << made.status().message();
       near = std::move(made).value();
     });
@@ -97,10 +97,11 @@ TEST(Roce, a_narrow_way_takes_segmentation_from_no_other) {
   if (!networks.ok()) {
     GTEST_SKIP() << "this machine does not permit two networks: " << networks.status().message();
   }
-  std::unique_ptr<nic::RoceWire> wire;
+  std::unique_ptr<nic::roce::RoceWire> wire;
   (*networks)->in_near([&] {
-    const nic::IpEndpoint local{nic::parse_address(TwoNetworks::near_address).value(), 0};
-    wire = std::move(nic::RoceWire::create({.local = local, .mtu_bytes = 1024})).value();
+    const nic::roce::IpEndpoint local{nic::roce::parse_address(TwoNetworks::near_address).value(),
+                                      0};
+    wire = std::move(nic::roce::RoceWire::create({.local = local, .mtu_bytes = 1024})).value();
   });
   constexpr int count = 8;
   const auto send_to = [&](nic::LinkId link) {
@@ -115,10 +116,10 @@ TEST(Roce, a_narrow_way_takes_segmentation_from_no_other) {
     wire->flush();
   };
   // Nobody told the wire that the way is narrow, as when it became so while the link was up.
-  send_to(wire->add_link(nic::parse_address(TwoNetworks::far_address).value()).value());
+  send_to(wire->add_link(nic::roce::parse_address(TwoNetworks::far_address).value()).value());
   EXPECT_EQ(wire->counters().send_failures, std::uint64_t{count});
   const std::uint64_t calls_before = wire->counters().calls_sent;
-  send_to(wire->add_link(nic::parse_address("10.77.0.3").value()).value());
+  send_to(wire->add_link(nic::roce::parse_address("10.77.0.3").value()).value());
   EXPECT_EQ(wire->counters().calls_sent, calls_before + 1);
   EXPECT_EQ(wire->counters().packets_sent, std::uint64_t{count});
 }

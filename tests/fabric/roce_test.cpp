@@ -7,8 +7,8 @@
 
 #include <array>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/packet/packet.h"
 #include "fabric/nic/wire/roce/crc32.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
@@ -72,16 +72,17 @@ TEST(Roce, checksums_are_right_for_the_headers_on_the_cable) {
   if (!networks.ok()) {
     GTEST_SKIP() << "this machine does not permit two networks: " << networks.status().message();
   }
-  std::unique_ptr<nic::RoceWire> wire;
+  std::unique_ptr<nic::roce::RoceWire> wire;
   (*networks)->in_near([&] {
-    const nic::IpEndpoint local{nic::parse_address(TwoNetworks::near_address).value(), 4791};
-    wire = std::move(nic::RoceWire::create({.local = local})).value();
+    const nic::roce::IpEndpoint local{nic::roce::parse_address(TwoNetworks::near_address).value(),
+                                      4791};
+    wire = std::move(nic::roce::RoceWire::create({.local = local})).value();
   });
-  EXPECT_EQ(wire->gid(), nic::parse_address(TwoNetworks::near_address).value());
+  EXPECT_EQ(wire->gid(), nic::roce::parse_address(TwoNetworks::near_address).value());
   int raw = -1;
   (*networks)->in_far([&] { raw = socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK, IPPROTO_UDP); });
   ASSERT_GE(raw, 0);
-  const Gid far = nic::parse_address(TwoNetworks::far_address).value();
+  const Gid far = nic::roce::parse_address(TwoNetworks::far_address).value();
   const nic::LinkId link = wire->add_link(far).value();
   constexpr int count = 40;
   for (int i = 0; i < count; ++i) {
@@ -112,7 +113,7 @@ TEST(Roce, checksums_are_right_for_the_headers_on_the_cable) {
     const ConstBytes all = std::as_bytes(std::span(datagram).first(static_cast<std::size_t>(got)));
     std::vector<std::byte> covered(8, std::byte{0xff});
     covered.insert(covered.end(), all.begin(), all.end() - 4);
-    EXPECT_EQ(nic::crc32(covered), load<std::uint32_t>(all.data() + all.size() - 4)) << seen;
+    EXPECT_EQ(nic::roce::crc32(covered), load<std::uint32_t>(all.data() + all.size() - 4)) << seen;
   }
   close(raw);
   EXPECT_EQ(seen, count);

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/roce/roce_net.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "runtime/poll_loop.h"
@@ -15,8 +15,8 @@ namespace {
 
 using Enter = void (TwoNetworks::*)(const std::function<void()>&) const;
 
-nic::RoceWireOptions options_of(const RoceSetting& setting, std::uint64_t seed) {
-  return {.local = {nic::parse_address(setting.address).value(), 0},
+nic::roce::RoceWireOptions options_of(const RoceSetting& setting, std::uint64_t seed) {
+  return {.local = {nic::roce::parse_address(setting.address).value(), 0},
           .mtu_bytes = setting.mtu_bytes,
           .loss_ppm = setting.loss_ppm,
           .loss_seed = seed};
@@ -37,16 +37,17 @@ void at_end(const RoceSetting& setting, bool near,
 
 // Either a wire alone, or with what finds its peer.
 struct RoceEnd {
-  nic::RoceWire& wire() { return net != nullptr ? net->wire() : *alone; }
+  nic::roce::RoceWire& wire() { return net != nullptr ? net->wire() : *alone; }
 
-  std::unique_ptr<nic::RoceWire> alone;
-  std::unique_ptr<nic::RoceNet> net;
+  std::unique_ptr<nic::roce::RoceWire> alone;
+  std::unique_ptr<nic::roce::RoceNet> net;
 };
 
 RoceEnd make_alone(const RoceSetting& setting, std::uint64_t seed, bool near) {
   RoceEnd end;
   at_end(setting, near, [&](const RoceSetting& here) {
-    Result<std::unique_ptr<nic::RoceWire>> wire = nic::RoceWire::create(options_of(here, seed));
+    Result<std::unique_ptr<nic::roce::RoceWire>> wire =
+        nic::roce::RoceWire::create(options_of(here, seed));
     EXPECT_TRUE(wire.ok()) << wire.status().message();
     end.alone = std::move(wire).value();
   });
@@ -56,8 +57,9 @@ RoceEnd make_alone(const RoceSetting& setting, std::uint64_t seed, bool near) {
 RoceEnd make_listener(Runtime& loop, nic::LinkOwner& owner, const RoceSetting& setting) {
   RoceEnd end;
   at_end(setting, false, [&](const RoceSetting& here) {
-    auto net = nic::RoceNet::listen(loop, owner, {nic::parse_address(here.address).value(), 0},
-                                    {.mtu_bytes = setting.mtu_bytes});
+    auto net =
+        nic::roce::RoceNet::listen(loop, owner, {nic::roce::parse_address(here.address).value(), 0},
+                                   {.mtu_bytes = setting.mtu_bytes});
     EXPECT_TRUE(net.ok()) << net.status().message();
     end.net = std::move(net).value();
   });
@@ -65,10 +67,10 @@ RoceEnd make_listener(Runtime& loop, nic::LinkOwner& owner, const RoceSetting& s
 }
 
 RoceEnd make_connector(PollLoop& loop, nic::LinkOwner& owner, const RoceSetting& setting,
-                       const nic::IpEndpoint& to) {
+                       const nic::roce::IpEndpoint& to) {
   RoceEnd end;
   at_end(setting, true, [&](const RoceSetting&) {
-    auto net = loop.block_on(nic::RoceNet::connect(loop, owner, to));
+    auto net = loop.block_on(nic::roce::RoceNet::connect(loop, owner, to));
     EXPECT_TRUE(net.ok()) << net.status().message();
     end.net = std::move(net).value();
   });
@@ -152,7 +154,7 @@ class RoceWorld final : public World {
   }
 
  private:
-  static void introduce(nic::RoceWire& to, const nic::RoceWire& peer) {
+  static void introduce(nic::roce::RoceWire& to, const nic::roce::RoceWire& peer) {
     const Result<nic::LinkId> link = to.add_link({.endpoint = peer.local(), .gid = peer.gid()});
     EXPECT_TRUE(link.ok()) << link.status().message();
   }
@@ -168,8 +170,8 @@ class RoceWorld final : public World {
   Owner owner_;
   RoceEnd far_end_;
   RoceEnd near_end_;
-  nic::RoceWire& near_wire_;
-  nic::RoceWire& far_wire_;
+  nic::roce::RoceWire& near_wire_;
+  nic::roce::RoceWire& far_wire_;
   std::unique_ptr<FarMemory> target_;
   nic::PlainDma near_dma_;
   nic::PlainDma far_dma_;
@@ -184,8 +186,8 @@ std::unique_ptr<World> make_roce_world(std::uint64_t seed, const RoceSetting& se
 }
 
 std::string no_roce_at(const std::string& address) {
-  const Result<std::unique_ptr<nic::RoceWire>> wire =
-      nic::RoceWire::create(options_of({.address = address}, 1));
+  const Result<std::unique_ptr<nic::roce::RoceWire>> wire =
+      nic::roce::RoceWire::create(options_of({.address = address}, 1));
   return wire.ok() ? "" : std::string(wire.status().message());
 }
 

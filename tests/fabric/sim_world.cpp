@@ -1,12 +1,12 @@
 #include "tests/fabric/sim_world.h"
 
 #include "base/random.h"
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/nic.h"
 #include "fabric/nic/wire/sim/profile.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
+#include "lab/world/crash_dma.h"
+#include "lab/world/mapped_actor.h"
 #include "runtime/virtual_loop.h"
-#include "sim/world/crash_dma.h"
-#include "sim/world/mapped_actor.h"
 #include "tests/fabric/crash_target.h"
 
 namespace remora::fabric::contract {
@@ -15,10 +15,10 @@ namespace {
 
 class SimWorld final : public World {
  public:
-  SimWorld(std::uint64_t seed, const nic::SimFaults& faults, bool one_host)
+  SimWorld(std::uint64_t seed, const nic::sim::SimFaults& faults, bool one_host)
       : loop_({.seed = seed}),
-        network_(loop_, *nic::load_nic_profile("connectx-5"), *nic::load_memory_profile("optane"),
-                 Random(seed)),
+        network_(loop_, *nic::sim::load_nic_profile("connectx-5"),
+                 *nic::sim::load_memory_profile("optane"), Random(seed)),
         near_wire_(network_.add_node()),
         far_wire_(network_.add_node()),
         target_(seed),
@@ -63,19 +63,19 @@ class SimWorld final : public World {
                Random(mix(seed + 4))),
           far(world.loop_, world.host_, world.far_wire_, world.target_.memory(), world.far_dma_,
               Random(mix(seed + 5))) {}
-    sim::MappedActor near;
-    sim::MappedActor far;
+    lab::MappedActor near;
+    lab::MappedActor far;
   };
 
   VirtualLoop loop_;
-  nic::SimNetwork network_;
-  nic::SimWire& near_wire_;
-  nic::SimWire& far_wire_;
+  nic::sim::SimNetwork network_;
+  nic::sim::SimWire& near_wire_;
+  nic::sim::SimWire& far_wire_;
   CrashTarget target_;
   CrashMemory near_dram_;  // that nobody uses: near's memory is plain
-  sim::CrashDma near_dma_;
-  sim::CrashDma far_dma_;
-  sim::MappedHost host_;
+  lab::CrashDma near_dma_;
+  lab::CrashDma far_dma_;
+  lab::MappedHost host_;
   std::unique_ptr<Actors> actors_;  // where both are processes of one machine
   nic::Nic near_;
   nic::Nic far_;
@@ -83,12 +83,12 @@ class SimWorld final : public World {
 
 }  // namespace
 
-std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::SimFaults& faults) {
+std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::sim::SimFaults& faults) {
   return std::make_unique<SimWorld>(seed, faults, false);
 }
 
 std::unique_ptr<World> make_sim_mapped_world(std::uint64_t seed) {
-  return std::make_unique<SimWorld>(seed, nic::SimFaults{}, true);
+  return std::make_unique<SimWorld>(seed, nic::sim::SimFaults{}, true);
 }
 
 }  // namespace remora::fabric::contract

@@ -9,7 +9,7 @@
 
 namespace remora::fabric::contract {
 
-std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::SimFaults& faults);
+std::unique_ptr<World> make_sim_world(std::uint64_t seed, const nic::sim::SimFaults& faults);
 
 // The same without faults, where near works on far's memory itself, as an actor that may stand
 // still in the middle of an operation.

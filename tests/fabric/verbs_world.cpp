@@ -45,6 +45,7 @@ class VerbsWorld : public World {
   bool places_late() const override { return false; }
 
   bool works_by_itself() const override { return true; }
+  bool ends_short_receives() const override { return true; }
   bool says(WorkStatus expected, WorkStatus got) const override {
     return got == expected || (near_is_rxe() && is_rxe(expected, got));
   }

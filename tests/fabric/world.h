@@ -63,6 +63,8 @@ class World {
   virtual std::uint64_t error_notices() const { return 0; }
   // Whether near's memory is to be such that payload in it can be lent.
   virtual bool lends() const { return false; }
+  // Whether an unreliable receive that is too short fails and ends its queue pair (U6).
+  virtual bool ends_short_receives() const { return false; }
 
   // Runs until it holds; false when it does not within the patience of this world.
   virtual bool run_until(const std::function<bool()>& holds) = 0;

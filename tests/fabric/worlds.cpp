@@ -48,7 +48,7 @@ WorldKind cable_kind(const std::string& name, const Shaping& shaping, bool intro
 }  // namespace
 
 const std::vector<WorldKind>& all_worlds() {
-  static const nic::SimFaults lossy{
+  static const nic::sim::SimFaults lossy{
       .loss_ppm = 50'000, .duplicate_ppm = 50'000, .reorder_ppm = 50'000};
   static const std::vector<WorldKind> worlds = {
       {.name = "sim",

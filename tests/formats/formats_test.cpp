@@ -3,15 +3,16 @@
 // and REMORA_DISK_FOLDER come from the build.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <remora/store.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "cli/product/connection.h"
-#include "cli/product/server_process.h"
+#include "lab/lives/server_process.h"
 #include "pmem/pool_file.h"
 #include "tests/support/files.h"
 
@@ -71,32 +72,30 @@ class Formats : public testing::TestWithParam<std::string> {
     return static_cast<std::uint32_t>(
         std::stoul(GetParam().substr(std::string("version-").size())));
   }
-  std::unique_ptr<cli::Connection> connect(cli::ServerProcess& server) const {
-    cli::ConnectArguments arguments;
-    arguments.socket = path_ + ".sock";
+  std::optional<Store> connect(lab::ServerProcess& server) const {
     while (!server.ended()) {
-      Result<std::unique_ptr<cli::Connection>> connection = cli::Connection::open(arguments);
-      if (connection.ok()) {
-        return std::move(connection).value();
+      Expected<Store> store = Store::connect(path_ + ".sock");
+      if (store) {
+        return std::move(store).value();
       }
       (void)poll(nullptr, 0, 10);  // the server is on its way, or ends
     }
-    return nullptr;
+    return {};
   }
   void serve_and_ask() {
     const std::string complaints = path_ + ".log";
-    Result<cli::ServerProcess> server = cli::ServerProcess::start(
+    Result<lab::ServerProcess> server = lab::ServerProcess::start(
         REMORA_COMMAND,
         {"--pool", path_, "--media", "file", "--socket", path_ + ".sock", "--resp", ""},
         complaints);
     ASSERT_TRUE(server.ok()) << server.status().message();
-    const std::unique_ptr<cli::Connection> store = connect(*server);
-    ASSERT_NE(store, nullptr) << read_text(complaints);
+    std::optional<Store> store = connect(*server);
+    ASSERT_TRUE(store) << read_text(complaints);
     for (const Wanted& wanted : wanted_of(GetParam())) {
-      const Result<std::string> found = store->get(wanted.key);
-      const bool missing = found.code() == Code::not_found;
+      const Expected<std::string> found = store->get(wanted.key);
+      const bool missing = found.is(ErrorCode::not_found);
       if (wanted.state == "is" || (wanted.state == "may_be" && !missing)) {
-        ASSERT_TRUE(found.ok()) << wanted.key << ": " << found.status().message();
+        ASSERT_TRUE(found.ok()) << wanted.key << ": " << found.error().message;
         EXPECT_TRUE(*found == wanted.value) << wanted.key << " has another value";
       } else {
         EXPECT_TRUE(missing) << wanted.key << " should not be there";

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "cli/product/kill_lives.h"
+#include "lab/lives/kill_lives.h"
 #include "pmem/pool_file.h"
 #include "tests/support/files.h"
 
@@ -30,7 +30,7 @@ void live(const char* parent, const std::vector<std::string>& serve) {
   const std::uint64_t kills = number_from("REMORA_KILLS", 4);
   const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
   const TestFolder folder(parent);
-  cli::KillLives lives({.program = REMORA_COMMAND,
+  lab::KillLives lives({.program = REMORA_COMMAND,
                         .folder = folder.path(),
                         .seed = seed,
                         .serve = serve,
@@ -42,7 +42,7 @@ void live(const char* parent, const std::vector<std::string>& serve) {
     SCOPED_TRACE("REMORA_KILL_SEED=" + std::to_string(seed) + ", life " + std::to_string(life));
     const Status start = lives.start_and_check();
     ASSERT_TRUE(start.ok()) << start.message();
-    const Result<cli::LifeReport> report = lives.live_and_kill();
+    const Result<lab::LifeReport> report = lives.live_and_kill();
     ASSERT_TRUE(report.ok()) << report.status().message();
     acknowledged += report->acknowledged;
     persistent += report->acknowledged_persistent;
@@ -77,7 +77,7 @@ TEST(Kill, loses_nothing_on_cache_line_media) {
 // The account can tell: a pool from before the last life has lost what that one acknowledged.
 TEST(Kill, notices_a_store_that_forgot) {
   const TestFolder folder("/dev/shm");
-  cli::KillLives lives(
+  lab::KillLives lives(
       {.program = REMORA_COMMAND, .folder = folder.path(), .serve = {"--size", "4M"}});
   ASSERT_TRUE(lives.start_and_check().ok());
   ASSERT_TRUE(lives.live_and_kill().ok());

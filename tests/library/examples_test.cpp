@@ -27,9 +27,11 @@ class ExamplesTest : public testing::Test {
     EXPECT_EQ(outcome.exit_status, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr(text));
   }
-  RunningProcess serve(const std::string& size = "64M") {
-    RunningProcess server(
-        {REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool"), "--size", size});
+  RunningProcess serve(const std::string& size = "64M", const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {
+        REMORA_COMMAND, "serve", "--pool", folder_.file("example.pool"), "--size", size};
+    words.insert(words.end(), more.begin(), more.end());
+    RunningProcess server(words);
     for (int i = 0; i < 6000 && server.out().find("try ") == std::string::npos; ++i) {
       (void)poll(nullptr, 0, 10);
     }
@@ -101,6 +103,49 @@ TEST_F(ExamplesTest, connect_uses_a_store_that_is_served) {
               "from another process\n1 keys, by the wire mapped, with the role admin");
   server.signal(SIGTERM);
   EXPECT_EQ(server.wait(), 0) << server.err();
+}
+
+TEST_F(ExamplesTest, network_reaches_a_store_that_listens) {
+  const std::string settings = folder_.file("settings.toml");
+  write_text(settings, "[access.tokens]\n\"a token of some length\" = \"write\"\n");
+  write_text(folder_.file("token"), "a token of some length\n");
+  std::filesystem::permissions(settings, std::filesystem::perms::owner_read);
+  RunningProcess server =
+      serve("64M", {"--config", settings, "--listen", "127.0.0.1:0", "--resp", ""});
+  const std::string said = server.out();
+  const std::size_t at = said.find("127.0.0.1:");  // "network      127.0.0.1:PORT, TCP and UDP"
+  ASSERT_NE(at, said.npos) << said << server.err();
+  const std::string where = said.substr(at, said.find(',', at) - at);
+  const Outcome outcome =
+      run_process({REMORA_EXAMPLES "/example_06_network", where, folder_.file("token")});
+  expect_says(outcome, "from another machine: ");
+  expect_says(outcome, "by the wire roce, with the role write, engine efactory");
+  // With no token it is nobody's.
+  const Expected<Store> stranger = Store::connect(where);
+  EXPECT_TRUE(stranger.is(ErrorCode::permission_denied)) << stranger.error().message;
+  server.signal(SIGTERM);
+  EXPECT_EQ(server.wait(), 0) << server.err();
+}
+
+TEST_F(ExamplesTest, a_place_where_nobody_listens_is_said_to_be_one) {
+  const Expected<Store> nobody = Store::connect("127.0.0.1:1", {.token = "a token"});
+  ASSERT_TRUE(nobody.is(ErrorCode::not_found)) << nobody.error().message;
+  EXPECT_THAT(nobody.error().message, HasSubstr("no store listens at 127.0.0.1:1"));
+  const Expected<Store> astray = Store::connect(folder_.file("no.sock"), {.fabric = "roce"});
+  EXPECT_TRUE(astray.is(ErrorCode::invalid_argument));
+}
+
+TEST_F(ExamplesTest, a_connected_store_makes_room_for_larger_values) {
+  const RunningProcess server = serve();
+  Store store = Store::connect(folder_.file("example.sock"), {.largest_value_bytes = 4096}).value();
+  const std::string large(3 << 20, 'v');
+  EXPECT_FALSE(store.put("large", large).ok());
+  EXPECT_TRUE(store.make_room(large.size()).ok());
+  EXPECT_TRUE(store.put("large", large).ok());
+  EXPECT_EQ(store.get("large").value(), large);
+  const Facts facts = store.facts().value();
+  EXPECT_EQ(find_fact(facts, "keys"), "1");
+  EXPECT_TRUE(store.make_room(std::size_t{17} << 20).is(ErrorCode::invalid_argument));
 }
 
 TEST_F(ExamplesTest, batches_add_up) {

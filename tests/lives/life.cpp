@@ -17,9 +17,9 @@ LoadPlan limited(LoadPlan plan, Random& random) {
 
 }  // namespace
 
-Life::Life(const WireKind& kind, nic::HostEnd peer_end, int signal, const std::string& folder)
+Life::Life(const WireKind& kind, nic::ring::HostEnd peer_end, int signal, const std::string& folder)
     : kind_(kind), peer_end_(peer_end), signal_(signal), folder_(folder), survivor_(kind) {
-  if (peer_end == nic::HostEnd::connector) {
+  if (peer_end == nic::ring::HostEnd::connector) {
     EXPECT_TRUE(survivor_.listen(path("survivor")).ok());
   }
   before_ = Census::take(folder);
@@ -31,11 +31,11 @@ Life::~Life() {
 
 // Where a peer of this name is to be met.
 std::string Life::peer_path(const char* name) const {
-  return path(peer_end_ == nic::HostEnd::connector ? "survivor" : name);
+  return path(peer_end_ == nic::ring::HostEnd::connector ? "survivor" : name);
 }
 
 Line* Life::meet(Child& child, const std::string& path, const LineOptions& options) {
-  if (peer_end_ == nic::HostEnd::connector) {
+  if (peer_end_ == nic::ring::HostEnd::connector) {
     survivor_.expect(options);
     // One that is gone by now has left its messages, as long as there is a link.
     survivor_.run_until(
@@ -115,7 +115,7 @@ void Life::expect_well(Child& child) {
 void Life::expect_ended(Child& child) {
   EXPECT_TRUE(survivor_.run_until([&] { return child.gone(); }, 20'000));
   EXPECT_EQ(child.trouble(), "signal 9 has ended it");
-  if (peer_end_ == nic::HostEnd::listener) {
+  if (peer_end_ == nic::ring::HostEnd::listener) {
     Party next(kind_);  // takes its place at the socket that it left
     EXPECT_TRUE(next.listen(peer_path("victim")).ok());
   }

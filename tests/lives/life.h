@@ -27,7 +27,7 @@ namespace remora::fabric::lives {
 class Life {
  public:
   // Peers are of that end; the signal is SIGKILL or SIGSTOP. Sockets go to the folder.
-  Life(const WireKind& kind, nic::HostEnd peer_end, int signal, const std::string& folder);
+  Life(const WireKind& kind, nic::ring::HostEnd peer_end, int signal, const std::string& folder);
   ~Life();
 
   // One peer and its blow, all from the seed.
@@ -50,7 +50,7 @@ class Life {
   void expect_ended(Child& child);
 
   const WireKind& kind_;
-  const nic::HostEnd peer_end_;
+  const nic::ring::HostEnd peer_end_;
   const int signal_;
   const std::string folder_;
   Party survivor_;

@@ -24,7 +24,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 class Lives : public testing::TestWithParam<WireKind> {
  protected:
-  void outlive_all(nic::HostEnd peer_end, int signal) {
+  void outlive_all(nic::ring::HostEnd peer_end, int signal) {
     const std::uint64_t lives = from_environment("REMORA_LIVES", signal == SIGKILL ? 100 : 25);
     const std::uint64_t first = from_environment("REMORA_LIVES_SEED", 1);
     ASSERT_GT(lives, 0u) << "REMORA_LIVES must be a number of at least 1";
@@ -45,19 +45,19 @@ class Lives : public testing::TestWithParam<WireKind> {
 };
 
 TEST_P(Lives, a_server_outlives_clients_that_are_killed) {
-  outlive_all(nic::HostEnd::connector, SIGKILL);
+  outlive_all(nic::ring::HostEnd::connector, SIGKILL);
 }
 
 TEST_P(Lives, a_client_outlives_servers_that_are_killed) {
-  outlive_all(nic::HostEnd::listener, SIGKILL);
+  outlive_all(nic::ring::HostEnd::listener, SIGKILL);
 }
 
 TEST_P(Lives, a_server_cuts_off_clients_that_are_stopped) {
-  outlive_all(nic::HostEnd::connector, SIGSTOP);
+  outlive_all(nic::ring::HostEnd::connector, SIGSTOP);
 }
 
 TEST_P(Lives, a_client_cuts_off_servers_that_are_stopped) {
-  outlive_all(nic::HostEnd::listener, SIGSTOP);
+  outlive_all(nic::ring::HostEnd::listener, SIGSTOP);
 }
 
 // What the tests above would see, were nobody cut off: it wakes before anybody's time is up.
@@ -70,7 +70,7 @@ TEST_P(Lives, a_stopped_client_that_is_not_cut_off_goes_on_writing) {
   party.expect({.area = 0, .plan = LoadPlan::draw(random)});
   ASSERT_TRUE(party.listen(path).ok());
   Child child([&](const Teller& teller) {
-    victim(teller, {GetParam(), nic::HostEnd::connector, path, plan},
+    victim(teller, {GetParam(), nic::ring::HostEnd::connector, path, plan},
            {.signal = SIGSTOP, .own_requests = 50});
   });
   ASSERT_TRUE(party.run_until([&] { return party.arrived() != nullptr && child.stopped(); }));

@@ -67,10 +67,7 @@ void Party::meet(Line& line, const Introduction& peer) {
 }
 
 Result<Line*> Party::join(const std::string& path, const LineOptions& options) {
-  const Result<nic::LinkId> link = station_->connect(path);
-  if (!link.ok()) {
-    return link.status();
-  }
+  REMORA_TRY_RESULT(link, station_->connect(path));
   joining_ = options;
   Line& line = make_line(*link, options);
   line.joined = true;

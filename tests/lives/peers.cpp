@@ -27,7 +27,7 @@ void watch_word(const std::byte* word) {
 // The line, made or awaited; null when there is none.
 Line* meet(const Teller& teller, Party& party, const PeerOptions& options,
            const LineOptions& line_options) {
-  if (options.end == nic::HostEnd::connector) {
+  if (options.end == nic::ring::HostEnd::connector) {
     const Result<Line*> line = party.join(options.path, line_options);
     if (!line.ok()) {
       teller.tell("wrong: it cannot connect: " + std::string(line.status().message()));
@@ -104,7 +104,7 @@ void victim(const Teller& teller, const PeerOptions& options, const Blow& blow) 
     tell_complaint(teller, *line);
     const std::uint64_t late = line->area.word(area::add_word) - word_when_resumed;
     teller.tell("late: " + std::to_string(late));
-    if (options.end == nic::HostEnd::connector) {
+    if (options.end == nic::ring::HostEnd::connector) {
       trespass(teller, party, options, line->peer);
     }
   }

@@ -13,7 +13,7 @@ namespace remora::fabric::lives {
 
 struct PeerOptions {
   const WireKind& kind;
-  nic::HostEnd end;  // whether it connects or listens
+  nic::ring::HostEnd end;  // whether it connects or listens
   std::string path;
   LoadPlan plan;
 };

@@ -1,8 +1,8 @@
 #include "tests/lives/stations.h"
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
-#include "fabric/nic/wire/mapped/mapped_wire.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
+#include "fabric/nic/wire/joined/mapped_wire.h"
 #include "pmem/open_region.h"
 
 namespace remora::fabric::lives {
@@ -27,12 +27,12 @@ class LinkedStation : public Station {
   std::size_t links() const override { return wire_.links(); }
 
  protected:
-  LinkedStation(PollLoop& loop, nic::RingWire& wire)
+  LinkedStation(PollLoop& loop, nic::ring::RingWire& wire)
       : loop_(loop), wire_(wire), device_(loop, wire, dma_) {}
 
  private:
   PollLoop& loop_;
-  nic::RingWire& wire_;
+  nic::ring::RingWire& wire_;
   nic::PlainDma dma_;
   nic::Nic device_;
 };
@@ -40,10 +40,10 @@ class LinkedStation : public Station {
 // What a station has before it is one, and after.
 struct RingParts {
   RingParts(PollLoop& loop, nic::LinkOwner& owner, std::size_t memory_bytes)
-      : dram(memory_bytes), ring(nic::RingWire::create(loop, &owner).value()) {}
+      : dram(memory_bytes), ring(nic::ring::RingWire::create(loop, &owner).value()) {}
 
   std::vector<std::byte> dram;
-  std::unique_ptr<nic::RingWire> ring;
+  std::unique_ptr<nic::ring::RingWire> ring;
 };
 
 class RingStation final : private RingParts, public LinkedStation {
@@ -58,11 +58,12 @@ class RingStation final : private RingParts, public LinkedStation {
 struct LendingParts {
   LendingParts(PollLoop& loop, nic::LinkOwner& owner, std::size_t memory_bytes)
       : region(make_dram(memory_bytes).value()),
-        ring(nic::RingWire::create(loop, &owner, {.lending = {.from_bytes = cache_line_bytes}})
-                 .value()) {}
+        ring(
+            nic::ring::RingWire::create(loop, &owner, {.lending = {.from_bytes = cache_line_bytes}})
+                .value()) {}
 
   std::unique_ptr<Region> region;
-  std::unique_ptr<nic::RingWire> ring;
+  std::unique_ptr<nic::ring::RingWire> ring;
 };
 
 class LendingStation final : private LendingParts, public LinkedStation {
@@ -77,10 +78,10 @@ class LendingStation final : private LendingParts, public LinkedStation {
 struct MappedParts {
   MappedParts(PollLoop& loop, nic::LinkOwner& owner, std::size_t memory_bytes)
       : region(make_dram(memory_bytes).value()),
-        mapped(nic::MappedWire::create(loop, &owner, options()).value()) {}
+        mapped(nic::joined::MappedWire::create(loop, &owner, options()).value()) {}
 
-  nic::MappedWireOptions options() {
-    nic::MappedWireOptions options;
+  nic::joined::MappedWireOptions options() {
+    nic::joined::MappedWireOptions options;
     options.target.stall_ns = stall_ns;
     options.target.on_stall = [this](const nic::HostIdentity&) { ++stalls; };
     options.initiator.inside = [this] {
@@ -94,7 +95,7 @@ struct MappedParts {
   std::function<void()> inside;
   std::uint64_t stalls = 0;
   std::unique_ptr<Region> region;
-  std::unique_ptr<nic::MappedWire> mapped;
+  std::unique_ptr<nic::joined::MappedWire> mapped;
 };
 
 class MappedStation final : private MappedParts, public LinkedStation {

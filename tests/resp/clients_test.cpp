@@ -1,5 +1,6 @@
-// Clients that others wrote, as they are, at the store that the command serves: hiredis, redis-cli
-// and redis-benchmark.
+// Clients that others wrote, as they are, at the store that the command serves: hiredis, redis-cli,
+// redis-benchmark and redis-py.
+#include <gmock/gmock.h>
 #include <hiredis/hiredis.h>
 
 #include <memory>
@@ -142,6 +143,35 @@ TEST_F(RespClients, redis_benchmark_runs_without_an_error) {
       EXPECT_THAT(outcome.out, HasSubstr(test)) << pipeline;
     }
   }
+}
+
+TEST_F(RespClients, redis_cli_shows_what_it_shows_of_redis) {
+  const auto shell = [&](const std::string& line) {
+    const Outcome outcome = run_process({"/bin/bash", "-c", line});
+    return outcome.out + outcome.err;
+  };
+  const std::string cli = "redis-cli -p " + std::to_string(port_) + " ";
+  EXPECT_THAT(shell("for i in {1..100}; do echo SET key:$i value-$i; done | " + cli + "--pipe"),
+              HasSubstr("errors: 0, replies: 100"));
+  EXPECT_EQ(shell(cli + "--scan --pattern 'key:*' | sort -u | wc -l"), "100\n");
+  const std::string large = shell(cli + "--bigkeys");
+  EXPECT_THAT(large, HasSubstr("Sampled 100 keys in the keyspace!"));
+  EXPECT_THAT(large, HasSubstr("Biggest string found"));
+  EXPECT_THAT(shell("timeout 3 stdbuf -oL " + cli + "-i 0.1 --stat"), HasSubstr("\n100 "));
+  EXPECT_THAT(shell(cli + "--raw --latency"),
+              testing::MatchesRegex("[0-9]+ [0-9]+ [0-9.]+ [0-9]+\n"));
+}
+
+// Debian's Python, which has Debian's packages.
+TEST_F(RespClients, redis_py_does_what_programs_do_with_it) {
+  const Outcome outcome = run_process({"/usr/bin/env", "/usr/bin/python3",
+                                       REMORA_RESP_TESTS "/redis_py.py", std::to_string(port_)});
+  constexpr int is_missing = 77;
+  if (outcome.exit_status == is_missing || outcome.exit_status == 127) {
+    GTEST_SKIP() << "redis-py is not installed (python3-redis; scripts/setup installs it): "
+                 << outcome.out;
+  }
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.out << outcome.err;
 }
 
 }  // namespace

@@ -118,6 +118,13 @@ void add_options(Random& random, Args& args, bool is_getex) {
   }
 }
 
+// Whether what comes next would be a time, and as likely as not one that ends during the test.
+bool awaits_time(const Args& args) {
+  return args.back().size() <= 4 && (args.back().ends_with('x') || args.back().ends_with('X') ||
+                                     args.back().ends_with("at") || args.back().ends_with("AT") ||
+                                     args.back().ends_with("aT") || args.back().ends_with("At"));
+}
+
 RandomCommand with_short_time(Random& random) {
   RandomCommand command;
   const std::string ms = std::to_string(random.between(1, 4));
@@ -136,9 +143,47 @@ RandomCommand with_short_time(Random& random) {
   return command;
 }
 
+Args bits(Random& random, const std::string& k) {
+  constexpr std::array units = {"bit", "BYTE", "bits"};
+  constexpr std::array places = {"0", "1", "7", "8", "63", "130", "-1", "x", "4294967296"};
+  Args args;
+  switch (random.below(4)) {
+    case 0:
+      return {"SETBIT", k,
+              random.chance(1, 2) ? std::to_string(random.below(300)) : one_of(random, places),
+              random.chance(1, 8) ? value(random) : std::to_string(random.below(2))};
+    case 1:
+      return {"GETBIT", k,
+              random.chance(1, 2) ? std::to_string(random.below(300)) : one_of(random, places)};
+    case 2:
+      args = {"BITCOUNT", k};
+      break;
+    default:
+      args = {"BITPOS", k,
+              random.chance(1, 10) ? integer(random) : std::to_string(random.below(2))};
+  }
+  for (std::uint64_t left = random.below(3); left > 0; --left) {
+    args.push_back(integer(random));
+  }
+  if (random.chance(1, 3)) {
+    args.push_back(one_of(random, units));
+  }
+  return args;
+}
+
 Args simple(Random& random) {
+  constexpr std::array copy_options = {"replace", "db", "bogus"};
   const std::string k = key(random);
-  switch (random.below(40)) {
+  switch (random.below(44)) {
+    case 41:
+      return bits(random, k);
+    case 42:
+      return bits(random, k);
+    case 39:
+      return {"COPY", k, key(random)};
+    case 40:
+      return {"COPY", k, key(random), word(random, one_of(random, copy_options)),
+              random.chance(1, 2) ? "0" : "REPLACE"};
     case 0:
     case 1:
     case 2:
@@ -207,6 +252,9 @@ Args simple(Random& random) {
       return {"SELECT", integer(random)};
     case 34:
       return {word(random, "nosuchcommand"), value(random), k};
+    case 43:
+      return random.chance(1, 2) ? Args{"OBJECT", "REFCOUNT", "none"}
+                                 : Args{"OBJECT", "FREQ", random.chance(1, 2) ? "none" : k};
     case 35:
       return {"CLIENT", random.chance(1, 2) ? "GETNAME" : "NOSUCH"};
     case 36:
@@ -357,7 +405,7 @@ RandomCommand random_command(Random& random) {
   if (random.chance(1, 25)) {
     if (random.chance(1, 2) && command.args.size() > 1) {
       command.args.pop_back();
-    } else {
+    } else if (!awaits_time(command.args)) {
       command.args.push_back(value(random));
     }
   }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "resp/server.h"
+#include "front/resp/server.h"
 #include "server/store_host.h"
 
 namespace remora::resp {

@@ -114,12 +114,14 @@ class Trial {
   // Who is refused for good need not be waited for.
   int patience_ms() const { return turn_.and_later ? 300 : 60'000; }
 
-  void redis_set(RedisClient& client, int key) {
+  // Whether there was an answer.
+  bool redis_set(RedisClient& client, int key) {
     const std::size_t size = account_.next();
     const std::string reply =
         client.ask("SET key" + std::to_string(key) + " " + std::string(size, 'v'));
     EXPECT_TRUE(turn_.and_later || reply != "silence");
     account_.put(key, size, reply == "+OK");
+    return reply != "silence";
   }
   void redis_get(int key) {
     const std::string reply =
@@ -152,9 +154,13 @@ class Trial {
 
   void load() {
     RedisClient client(served_->redis_port(), patience_ms());
-    for (int key = 0; key < loaded_keys; ++key) {
-      redis_set(client, key);
-      redis_get(key);
+    // A server that has stopped answering for good is asked once in each load.
+    bool answers = true;
+    for (int key = 0; key < loaded_keys && answers; ++key) {
+      answers = redis_set(client, key) || !turn_.and_later;
+      if (answers) {
+        redis_get(key);
+      }
     }
     // Who is refused for good is told so after some seconds: once is enough.
     bool goes_on = !refuses_natives_;

@@ -75,7 +75,8 @@ TEST_F(FailedStore, says_so_everywhere_when_it_stays) {
   EXPECT_EQ(command({"stat", "survives_power_cut"}).out, "no\n");
   EXPECT_THAT(command({"stat", "failure"}).out, HasSubstr("could not be written back"));
   EXPECT_THAT(command({"explain"}).out, HasSubstr("\nfailed  "));
-  EXPECT_THAT(served_->process().err(), HasSubstr("the store has failed, and stays to say so"));
+  EXPECT_THAT(served_->process().err(),
+              HasSubstr("the store has failed; the server goes on, and refuses what it must"));
   EXPECT_THAT(ask("GET lost"), StartsWith("-MISCONF"));
   EXPECT_THAT(ask("SET kept other"), StartsWith("-MISCONF"));
   EXPECT_EQ(ask("GET kept"), "$5");

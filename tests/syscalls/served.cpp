@@ -24,12 +24,6 @@ std::uint32_t own_address() {
   return loopback_net | (static_cast<std::uint32_t>(::getpid()) & 0xffffffU) | 1U << 23;
 }
 
-std::string own_address_text() {
-  const in_addr address = {.s_addr = htonl(own_address())};
-  char text[INET_ADDRSTRLEN] = {};
-  return ::inet_ntop(AF_INET, &address, text, sizeof text);
-}
-
 sockaddr_in loopback(int port) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -38,7 +32,14 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-// One that is free now.
+}  // namespace
+
+std::string own_address_text() {
+  const in_addr address = {.s_addr = htonl(own_address())};
+  char text[INET_ADDRSTRLEN] = {};
+  return ::inet_ntop(AF_INET, &address, text, sizeof text);
+}
+
 int free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
@@ -48,8 +49,6 @@ int free_port() {
   ::close(socket);
   return is_bound ? ntohs(address.sin_port) : 0;
 }
-
-}  // namespace
 
 RedisClient::RedisClient(int port, int patience_ms)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -12,6 +12,10 @@
 
 namespace remora::syscalls {
 
+// An address of this process alone on this machine, and a port that is free there now.
+std::string own_address_text();
+int free_port();
+
 // One connection that blocks, with patience.
 class RedisClient {
  public:

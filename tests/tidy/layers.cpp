@@ -30,6 +30,26 @@ std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, path.rfind('/') + 1));
 }
 
+// The folder of this layer that the path lies in, as the path has it: of "a/{b,c}/" it is "a/b/" or
+// "a/c/". Empty for a path of another layer.
+std::string_view room_of(std::string_view path, std::string_view layer) {
+  const std::size_t open = layer.find('{');
+  if (open == layer.npos) {
+    return path.starts_with(layer) ? path.substr(0, layer.size()) : "";
+  }
+  if (!path.starts_with(layer.substr(0, open))) {
+    return {};
+  }
+  const std::size_t slash = path.find('/', open);
+  const std::size_t close = layer.find('}', open);
+  if (slash == path.npos || close == layer.npos) {
+    return {};
+  }
+  const std::string name = ',' + std::string(path.substr(open, slash - open)) + ',';
+  const std::string names = ',' + std::string(layer.substr(open + 1, close - open - 1)) + ',';
+  return names.find(name) == names.npos ? "" : path.substr(0, slash + 1);
+}
+
 }  // namespace
 
 Layers parse_layers(std::string_view document) {
@@ -52,9 +72,12 @@ Layers parse_layers(std::string_view document) {
 
 std::optional<std::size_t> layer_of(std::string_view path, const Layers& layers) {
   std::optional<std::size_t> found;
+  std::size_t longest = 0;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (path.starts_with(layers[i]) && (!found || layers[i].size() > layers[*found].size())) {
+    const std::size_t size = room_of(path, layers[i]).size();
+    if (size > longest) {
       found = i;
+      longest = size;
     }
   }
   return found;
@@ -83,6 +106,11 @@ std::vector<Finding> check_includes(const Source& source, const Layers& layers) 
       findings.push_back({source.path, i + 1,
                           layers[*own] + " includes upward from " + layers[*other] +
                               ": move the code, or pass in what it needs (see ARCHITECTURE.md)"});
+    } else if (*other == *own &&
+               room_of(path, layers[*own]) != room_of(without_src(source.path), layers[*own])) {
+      findings.push_back({source.path, i + 1,
+                          "\"" + std::string(path) + "\" is in another folder of " + layers[*own] +
+                              ": put what they share below them (see ARCHITECTURE.md)"});
     }
   }
   return findings;

@@ -13,7 +13,8 @@ namespace remora::tidy {
 // Bottom up, each with its '/' at the end: "base/", "fabric/nic/". Folders of src/ lack the "src/".
 using Layers = std::vector<std::string>;
 
-// The layers in the fenced block ```layers of a document; none if it has no such block.
+// The layers in the fenced block ```layers of a document; none if it has no such block. A layer
+// "a/{b,c}/" is two folders that include nothing of each other.
 Layers parse_layers(std::string_view document);
 
 // The place in the order of the layer that holds this path: the longest that it starts with.

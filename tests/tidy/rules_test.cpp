@@ -23,7 +23,7 @@ std::vector<std::size_t> lines(const std::vector<Finding>& findings) {
   return numbers;
 }
 
-const Layers sample_layers = {"base/", "fabric/", "fabric/nic/", "sim/", "tests/"};
+const Layers sample_layers = {"base/", "fabric/", "fabric/nic/", "lab/", "tests/"};
 
 std::vector<Finding> includes(std::string path, std::string text) {
   return check_includes(Source(std::move(path), std::move(text)), sample_layers);
@@ -39,9 +39,9 @@ TEST(Layers, include_downward_and_within) {
   EXPECT_THAT(includes("src/fabric/a.h", "#include \"base/b.h\"\n#include \"fabric/c.h\"\n"),
               IsEmpty());
   EXPECT_THAT(includes("src/fabric/nic/a.h", "#include \"fabric/c.h\"\n"), IsEmpty());
-  EXPECT_THAT(includes("sim/a.h", "#include \"fabric/c.h\"\n#include <tests/outside.h>\n"),
+  EXPECT_THAT(includes("lab/a.h", "#include \"fabric/c.h\"\n#include <tests/outside.h>\n"),
               IsEmpty());
-  EXPECT_THAT(includes("src/base/a.h", "// #include \"sim/b.h\"\n"), IsEmpty());
+  EXPECT_THAT(includes("src/base/a.h", "// #include \"lab/b.h\"\n"), IsEmpty());
 }
 
 TEST(Layers, may_not_include_upward) {
@@ -49,7 +49,20 @@ TEST(Layers, may_not_include_upward) {
   ASSERT_THAT(lines(findings), ElementsAre(2));
   EXPECT_THAT(findings[0].message, HasSubstr("base/ includes upward from fabric/"));
   EXPECT_THAT(lines(includes("src/fabric/a.h", "#include \"fabric/nic/b.h\"")), ElementsAre(1));
-  EXPECT_THAT(lines(includes("src/base/a_test.cpp", "# include \"sim/b.h\"")), ElementsAre(1));
+  EXPECT_THAT(lines(includes("src/base/a_test.cpp", "# include \"lab/b.h\"")), ElementsAre(1));
+}
+
+TEST(Layers, in_braces_include_nothing_of_each_other) {
+  const auto among = [](std::string path, std::string text) {
+    return check_includes(Source(std::move(path), std::move(text)), {"a/", "a/{b,c}/", "a/d/"});
+  };
+  EXPECT_THAT(among("src/a/b/x.h", "#include \"a/b/y.h\"\n#include \"a/z.h\"\n"), IsEmpty());
+  EXPECT_THAT(among("src/a/d/x.h", "#include \"a/b/y.h\"\n#include \"a/c/z.h\"\n"), IsEmpty());
+  const auto findings = among("src/a/c/x.h", "\n#include \"a/b/y.h\"\n");
+  ASSERT_THAT(lines(findings), ElementsAre(2));
+  EXPECT_THAT(findings[0].message, HasSubstr("another folder of a/{b,c}/"));
+  EXPECT_THAT(lines(among("src/a/b/x.h", "#include \"a/d/y.h\"\n")), ElementsAre(1));
+  EXPECT_THAT(lines(among("src/a/x.h", "#include \"a/c/y.h\"\n")), ElementsAre(1));
 }
 
 TEST(Layers, must_list_every_folder_and_every_include) {
@@ -88,7 +101,7 @@ TEST(Capabilities, are_granted_in_the_exempt_places) {
   }
   EXPECT_THAT(capability_lines("src/fabric/nic/requester.cpp", "std::thread t;"), ElementsAre(1));
   EXPECT_THAT(capability_lines("src/pmem/pool.cpp", "std::thread t;"), ElementsAre(1));
-  EXPECT_THAT(capability_lines("sim/a.cpp", "std::thread t;"), ElementsAre(1));
+  EXPECT_THAT(capability_lines("lab/a.cpp", "std::thread t;"), ElementsAre(1));
 }
 
 TEST(Built, knows_the_parts_of_a_merged_source) {
@@ -164,7 +177,7 @@ TEST(Sites, are_content_when_every_call_has_them) {
 }
 
 std::vector<std::size_t> awaits(std::string content) {
-  return lines(check_awaits(Source("src/resp/a.cpp", std::move(content))));
+  return lines(check_awaits(Source("src/front/resp/a.cpp", std::move(content))));
 }
 
 TEST(Awaits, do_not_stand_in_a_choice) {

@@ -89,7 +89,8 @@ bool is_skipped_folder(const fs::path& folder) {
 }
 
 bool is_wanted(const std::string& path) {
-  for (std::string_view end : {".h", ".cpp", ".cmake", "CMakeLists.txt", ".md", ".py", ".sh"}) {
+  for (std::string_view end :
+       {".h", ".cpp", ".cmake", "CMakeLists.txt", ".md", ".py", ".sh", ".toml"}) {
     if (path.ends_with(end)) {
       return true;
     }

@@ -27,15 +27,8 @@ constexpr Provider tcp_provider{"libfabric tcp", "tcp;ofi_rxm", "127.0.0.1"};
 // Reading the completion queue is what makes the provider serve its peers.
 Status serve(const ChildContext& context, Bytes memory, const Provider& provider) {
   touch(memory);
-  Result<std::unique_ptr<LibfabricEnd>> end =
-      LibfabricEnd::open(memory, provider.provider, provider.address);
-  if (!end.ok()) {
-    return end.status();
-  }
-  Result<LibfabricAddress> address = (*end)->address();
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(end, LibfabricEnd::open(memory, provider.provider, provider.address));
+  REMORA_TRY_RESULT(address, (*end)->address());
   REMORA_TRY(context.ready(std::as_bytes(std::span(&*address, 1))));
   while (!context.ending()) {
     fi_cq_entry entry;
@@ -56,16 +49,10 @@ class LibfabricPeer final : public Contender {
   Status connect() {
     REMORA_CHECK(child_->message().size() == sizeof peer_, "the target tells its address");
     std::memcpy(&peer_, child_->message().data(), sizeof peer_);
-    Result<std::unique_ptr<LibfabricEnd>> end =
-        LibfabricEnd::open(local_.bytes(), provider_.provider, provider_.address);
-    if (!end.ok()) {
-      return end.status();
-    }
+    REMORA_TRY_RESULT(end,
+                      LibfabricEnd::open(local_.bytes(), provider_.provider, provider_.address));
     end_ = std::move(end).value();
-    Result<fi_addr_t> to = end_->connect(peer_);
-    if (!to.ok()) {
-      return to.status();
-    }
+    REMORA_TRY_RESULT(to, end_->connect(peer_));
     to_ = *to;
     return Status();
   }
@@ -140,9 +127,7 @@ Result<std::unique_ptr<Contender>> start_libfabric(int far_core, const Provider&
       Child::start(far_core, [bytes = target->bytes(), &provider](const ChildContext& context) {
         return serve(context, bytes, provider);
       });
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY(child.status());
   auto contender = std::make_unique<LibfabricPeer>(
       provider, std::move(target).value(), std::move(local).value(), std::move(child).value());
   if (Status status = contender->connect(); !status.ok()) {

@@ -13,16 +13,10 @@ namespace {
 
 // Both transports need the target's memory and none of its time.
 Status serve(const ChildContext& context, const std::string& transport, Bytes memory) {
-  Result<std::unique_ptr<UcxEnd>> end = UcxEnd::open(transport);
-  if (!end.ok()) {
-    return end.status();
-  }
+  REMORA_TRY_RESULT(end, UcxEnd::open(transport));
   REMORA_TRY(memory.empty() ? (*end)->allocate(target_bytes) : (*end)->register_memory(memory));
   touch((*end)->memory());
-  Result<UcxAddress> address = (*end)->address();
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, (*end)->address());
   REMORA_TRY(context.ready(std::as_bytes(std::span(&*address, 1))));
   context.sleep_until_ending();
   return Status();
@@ -37,10 +31,7 @@ class UcxPeer : public Contender {
   Status open(const std::string& transport) {
     REMORA_CHECK(child_->message().size() == sizeof peer_, "the target tells its address");
     std::memcpy(&peer_, child_->message().data(), sizeof peer_);
-    Result<std::unique_ptr<UcxEnd>> end = UcxEnd::open(transport);
-    if (!end.ok()) {
-      return end.status();
-    }
+    REMORA_TRY_RESULT(end, UcxEnd::open(transport));
     end_ = std::move(end).value();
     return end_->connect(peer_);
   }
@@ -64,10 +55,7 @@ class UcxPosix final : public UcxPeer {
 
   // Shared memory of UCT's own is all that it can map.
   Status look() {
-    Result<std::byte*> here = end_->mapped(peer_.memory);
-    if (!here.ok()) {
-      return here.status();
-    }
+    REMORA_TRY_RESULT(here, end_->mapped(peer_.memory));
     view_ = Bytes(*here, target_bytes);
     touch(view_);
     return Status();
@@ -183,14 +171,8 @@ Result<SharedMemory> make_local() {
 }  // namespace
 
 Result<std::unique_ptr<Contender>> start_ucx_posix(int far_core) {
-  Result<SharedMemory> local = make_local();
-  if (!local.ok()) {
-    return local.status();
-  }
-  Result<std::unique_ptr<Child>> child = start_target(far_core, "posix", {});
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY_RESULT(local, make_local());
+  REMORA_TRY_RESULT(child, start_target(far_core, "posix", {}));
   auto peer = std::make_unique<UcxPosix>(std::move(local).value(), std::move(child).value());
   if (Status status = peer->open("posix"); !status.ok()) {
     return status;
@@ -207,10 +189,7 @@ Result<std::unique_ptr<Contender>> start_ucx_cma(int far_core) {
   if (!local.ok() || !target.ok()) {
     return local.ok() ? target.status() : local.status();
   }
-  Result<std::unique_ptr<Child>> child = start_target(far_core, "cma", target->bytes());
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY_RESULT(child, start_target(far_core, "cma", target->bytes()));
   auto peer = std::make_unique<UcxCma>(std::move(local).value(), std::move(target).value(),
                                        std::move(child).value());
   if (Status status = peer->open("cma"); !status.ok()) {

@@ -17,16 +17,10 @@ constexpr const char* loopback_device = "lo";
 
 // The target's own progress is what stores the bytes.
 Status serve_tcp(const ChildContext& context, Bytes memory) {
-  Result<std::unique_ptr<UcxEnd>> end = UcxEnd::open(tcp_transport, loopback_device);
-  if (!end.ok()) {
-    return end.status();
-  }
+  REMORA_TRY_RESULT(end, UcxEnd::open(tcp_transport, loopback_device));
   REMORA_TRY((*end)->register_memory(memory));
   touch(memory);
-  Result<UcxAddress> address = (*end)->address();
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, (*end)->address());
   REMORA_TRY(context.ready(std::as_bytes(std::span(&*address, 1))));
   while (!context.ending()) {
     (*end)->progress();
@@ -44,10 +38,7 @@ class UcxTcp final : public Contender {
   Status open() {
     REMORA_CHECK(child_->message().size() == sizeof peer_, "the target tells its address");
     std::memcpy(&peer_, child_->message().data(), sizeof peer_);
-    Result<std::unique_ptr<UcxEnd>> end = UcxEnd::open(tcp_transport, loopback_device);
-    if (!end.ok()) {
-      return end.status();
-    }
+    REMORA_TRY_RESULT(end, UcxEnd::open(tcp_transport, loopback_device));
     end_ = std::move(end).value();
     return end_->connect(peer_);
   }
@@ -160,9 +151,7 @@ Result<std::unique_ptr<Contender>> start_ucx_tcp(int far_core) {
   Result<std::unique_ptr<Child>> child = Child::start(
       far_core,
       [bytes = target->bytes()](const ChildContext& context) { return serve_tcp(context, bytes); });
-  if (!child.ok()) {
-    return child.status();
-  }
+  REMORA_TRY(child.status());
   auto peer = std::make_unique<UcxTcp>(std::move(local).value(), std::move(target).value(),
                                        std::move(child).value());
   if (Status status = peer->open(); !status.ok()) {

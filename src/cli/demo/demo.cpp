@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/crash_subjects.h"
 #include "cli/exit_status.h"
-#include "cli/product/kill_lives.h"
-#include "cli/progress.h"
+#include "lab/crash/campaign.h"
+#include "lab/lives/kill_lives.h"
+#include "lab/subjects/subjects.h"
 #include "pmem/pool_file.h"
-#include "sim/crash/campaign.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
@@ -61,17 +61,14 @@ Status show_kills(const DemoArguments& arguments, const std::string& folder) {
       "   as fast as they can. For some puts they wait until the server says `persistent`: that\n"
       "   is a promise. Then the server is killed in the middle of it all, with no warning, and\n"
       "   started again; and every key is compared with what its writer was told.\n\n");
-  KillLives lives({.program = "/proc/self/exe",
-                   .folder = folder,
-                   .seed = arguments.seed,
-                   .serve = {"--size", "16M"},
-                   .longest_life_ops = 4000});
+  lab::KillLives lives({.program = "/proc/self/exe",
+                        .folder = folder,
+                        .seed = arguments.seed,
+                        .serve = {"--size", "16M"},
+                        .longest_life_ops = 4000});
   for (std::uint64_t life = 1; life <= arguments.kills; ++life) {
     REMORA_TRY(lives.start_and_check());
-    const Result<LifeReport> report = lives.live_and_kill();
-    if (!report.ok()) {
-      return report.status();
-    }
+    REMORA_TRY_RESULT(report, lives.live_and_kill());
     fmt::print(
         "   kill {}: {} operations acknowledged, {} of them persistent; {} were cut off in "
         "the middle\n",
@@ -157,7 +154,7 @@ int demo_command(const DemoArguments& arguments) {
     fmt::print("   LOST: {}\n", kills.message());
     return kills.code() == Code::damaged ? exit_broken : fail(kills);
   }
-  const Result<std::unique_ptr<CrashSubject>> subject = find_subject("efactory");
+  const Result<const CrashSubject*> subject = lab::find_subject("efactory");
   if (!subject.ok()) {
     return fail(subject.status());
   }

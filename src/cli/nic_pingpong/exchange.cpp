@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "base/socket_address.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 
 namespace remora::cli {
 
@@ -94,10 +94,7 @@ Result<Descriptor> reach(const std::string& host, std::uint16_t port) {
 }  // namespace
 
 Status serve_introduction(std::uint16_t port, const QueuePairAddress& own, const Connect& connect) {
-  Result<Descriptor> listener = listen_at(port);
-  if (!listener.ok()) {
-    return listener.status();
-  }
+  REMORA_TRY_RESULT(listener, listen_at(port));
   pollfd waiting{.fd = listener->number(), .events = POLLIN, .revents = 0};
   if (poll(&waiting, 1, client_patience_ms) <= 0) {
     return Status(Code::timed_out, "no client came within ten minutes");
@@ -107,10 +104,7 @@ Status serve_introduction(std::uint16_t port, const QueuePairAddress& own, const
     return os_failure("cannot accept a client", errno);
   }
   limit_waiting(client.number());
-  const Result<QueuePairAddress> peer = hear(client.number());
-  if (!peer.ok()) {
-    return peer.status();
-  }
+  REMORA_TRY_RESULT(peer, hear(client.number()));
   REMORA_TRY(connect(*peer));
   const std::string text = introduction_text(own);
   if (!say(client.number(), std::string_view(text.c_str(), introduction_bytes))) {
@@ -125,10 +119,7 @@ Status serve_introduction(std::uint16_t port, const QueuePairAddress& own, const
 
 Result<QueuePairAddress> ask_introduction(const std::string& host, std::uint16_t port,
                                           const QueuePairAddress& own) {
-  const Result<Descriptor> server = reach(host, port);
-  if (!server.ok()) {
-    return server.status();
-  }
+  REMORA_TRY_RESULT(server, reach(host, port));
   limit_waiting(server->number());
   const std::string text = introduction_text(own);
   if (!say(server->number(), std::string_view(text.c_str(), introduction_bytes))) {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "runtime/poll_loop.h"
 
@@ -18,8 +18,8 @@ using fabric::Opcode;
 using fabric::QueuePairAddress;
 using fabric::WorkCompletion;
 using fabric::WorkStatus;
-using fabric::nic::address_text;
-using fabric::nic::RoceWire;
+using fabric::nic::roce::address_text;
+using fabric::nic::roce::RoceWire;
 
 namespace {
 
@@ -43,13 +43,10 @@ class Pinger {
     }
     queue_ = std::move(queue).value();
     region_ = std::move(region).value();
-    auto made = domain_->create_queue_pair({.send_queue = queue_.get(),
-                                            .receive_queue = queue_.get(),
-                                            .max_sends = 4,
-                                            .max_receives = receive_depth});
-    if (!made.ok()) {
-      return made.status();
-    }
+    REMORA_TRY_RESULT(made, domain_->create_queue_pair({.send_queue = queue_.get(),
+                                                        .receive_queue = queue_.get(),
+                                                        .max_sends = 4,
+                                                        .max_receives = receive_depth}));
     qp_ = std::move(made).value();
     REMORA_TRY(qp_->initialise());
     for (std::uint32_t i = 0; i < receive_depth; ++i) {
@@ -61,10 +58,7 @@ class Pinger {
   QueuePairAddress address() const { return qp_->address(); }
 
   Status connect(const QueuePairAddress& peer) {
-    const auto link = wire_.add_link(peer.gid);
-    if (!link.ok()) {
-      return link.status();
-    }
+    REMORA_TRY_RESULT(link, wire_.add_link(peer.gid));
     // Losses are made good soon, and a peer that waits for a processor is not given up.
     return qp_->connect(peer, {.timeout_ns = 50'000'000, .retry_count = 140});
   }
@@ -165,16 +159,10 @@ Result<PingpongReport> run_pingpong(const PingpongOptions& options) {
   if (Status status = check_pingpong(options); !status.ok()) {
     return status;
   }
-  Result<fabric::Gid> own =
-      fabric::nic::parse_address(options.gid_addr.empty() ? "127.0.0.1" : options.gid_addr);
-  if (!own.ok()) {
-    return own.status();
-  }
-  Result<std::unique_ptr<RoceWire>> wire = RoceWire::create(
-      {.local = {*own, fabric::nic::roce_limits::udp_port}, .mtu_bytes = options.mtu_bytes});
-  if (!wire.ok()) {
-    return wire.status();
-  }
+  REMORA_TRY_RESULT(own, fabric::nic::roce::parse_address(
+                             options.gid_addr.empty() ? "127.0.0.1" : options.gid_addr));
+  REMORA_TRY_RESULT(wire, RoceWire::create({.local = {*own, fabric::nic::roce::limits::udp_port},
+                                            .mtu_bytes = options.mtu_bytes}));
   Pinger pinger(**wire, options);
   if (Status status = pinger.open(); !status.ok()) {
     return status;

@@ -11,9 +11,10 @@
 #include "base/size_text.h"
 #include "cli/exit_status.h"
 #include "cli/product/part_file.h"
-#include "cli/progress.h"
 #include "kv/log/store_writer.h"
+#include "library/store_parts.h"
 #include "pmem/pool_file.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
@@ -39,30 +40,37 @@ class WritingSink final : public kv::CopySink {
   std::optional<Progress> progress_;
 };
 
+// The engine's client, which can copy, and what works on the memory of the new pool.
+kv::StoreClient& client_of(Store& store) {
+  return StoreParts::of(store).link->store();
+}
+Host host_for(Store& store, PoolFile& file) {
+  const Host own = StoreParts::of(store).link->host();
+  return Host(own.runtime(), own.device(), &file.region());
+}
+std::string engine_of(Store& store) {
+  return std::string(StoreParts::of(store).link->engine().name());
+}
+
 struct Copied {
   std::uint64_t objects = 0;
   std::uint64_t size_bytes = 0;
 };
 
 // One try: the copy is in the file, and persistent, or there is no file.
-Result<Copied> copy_once(Connection& store, PartFile& part, std::uint64_t pool_bytes) {
+Result<Copied> copy_once(Store& store, PartFile& part, std::uint64_t pool_bytes) {
   Result<PoolFile> file = PoolFile::create(part.path(), pool_bytes, Media::automatic);
   if (file.code() == Code::already_exists) {
     return Status(Code::already_exists, part.path() +
-                                            " is there: another backup is under way, or was "
-                                            "interrupted; remove it in the latter case");
+                                            " exists: another backup is running, or one was "
+                                            "interrupted; if none is running, remove this file");
   }
-  if (!file.ok()) {
-    return file.status();
-  }
+  REMORA_TRY(file.status());
   part.made();
-  Result<std::unique_ptr<kv::StoreWriter>> writer =
-      kv::StoreWriter::create(store.host(&file->region()), file->pool(), store.engine().name());
-  if (!writer.ok()) {
-    return writer.status();
-  }
+  REMORA_TRY_RESULT(
+      writer, kv::StoreWriter::create(host_for(store, *file), file->pool(), engine_of(store)));
   WritingSink sink(**writer);
-  Status status = store.copy(sink);
+  Status status = StoreParts::of(store).loop.block_on(client_of(store).copy(sink));
   status = status.ok() ? (*writer)->finish() : status;
   if (status.code() == Code::no_space) {
     return Status(Code::no_space, "the copy does not fit a pool of " + format_size(pool_bytes) +
@@ -75,21 +83,16 @@ Result<Copied> copy_once(Connection& store, PartFile& part, std::uint64_t pool_b
 }
 
 // Opens it as anybody will, in a view of its own, and looks at every byte.
-Status check_copy(Connection& store, const std::string& path, std::uint64_t objects) {
-  Result<PoolFile> file = PoolFile::inspect(path);
-  if (!file.ok()) {
-    return file.status();
-  }
+Status check_copy(Store& store, const std::string& path, std::uint64_t objects) {
+  REMORA_TRY_RESULT(file, PoolFile::inspect(path));
   REMORA_TRY(file->pool().check_in_full());
   std::uint64_t whole = 0;
   const Result<std::unique_ptr<kv::Log>> log =
-      kv::Log::recover(store.host(&file->region()), file->pool(), {.engine = store.engine().name()},
+      kv::Log::recover(host_for(store, *file), file->pool(), {.engine = engine_of(store)},
                        [&](const kv::Object& object) {
                          whole += object.kind() == kv::Kind::tombstone || object.intact() ? 1u : 0u;
                        });
-  if (!log.ok()) {
-    return log.status();
-  }
+  REMORA_TRY(log.status());
   return whole == objects
              ? Status()
              : Status(Code::damaged, fmt::format("of {} versions that were written to {}, {} are "
@@ -97,15 +100,15 @@ Status check_copy(Connection& store, const std::string& path, std::uint64_t obje
                                                  objects, path, whole));
 }
 
-Result<std::uint64_t> size_for(Connection& store, const BackupArguments& arguments) {
+Result<std::uint64_t> size_for(Store& store, const BackupArguments& arguments) {
   if (!arguments.size.empty()) {
     return parse_size(arguments.size);
   }
-  const Result<server::Facts> facts = store.stat();
-  if (!facts.ok()) {
-    return facts.status();
+  const Expected<Facts> facts = store.facts();
+  if (!facts) {
+    return to_status(facts.error());
   }
-  const std::string text = server::find_fact(*facts, "pool_bytes").value_or("");
+  const std::string text = find_fact(*facts, "pool_bytes").value_or("");
   std::uint64_t size_bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size_bytes);
   if (error != std::errc() || end != text.data() + text.size()) {
@@ -120,13 +123,13 @@ int backup_command(const ConnectArguments& where, const BackupArguments& argumen
   std::error_code unknown;
   if (std::filesystem::exists(arguments.to, unknown)) {
     return fail(Status(Code::already_exists,
-                       arguments.to + " is there already; choose another name, or remove it"));
+                       arguments.to + " exists already; choose another name, or remove it"));
   }
-  const Result<std::unique_ptr<Connection>> connection = Connection::open(where);
-  if (!connection.ok()) {
-    return fail(connection.status());
+  Expected<Store> opened = open_store(where);
+  if (!opened) {
+    return fail(opened.error());
   }
-  Connection& store = **connection;
+  Store& store = *opened;
   const Result<std::uint64_t> pool_bytes = size_for(store, arguments);
   if (!pool_bytes.ok()) {
     return fail(pool_bytes.status());
@@ -135,7 +138,7 @@ int backup_command(const ConnectArguments& where, const BackupArguments& argumen
   Result<Copied> copied = copy_once(store, part, *pool_bytes);
   for (int tries = 1; copied.code() == Code::in_use && tries < most_tries; ++tries) {
     part.remove();
-    store.rest(between_tries_ns);
+    store.run_for(between_tries_ns);
     copied = copy_once(store, part, *pool_bytes);
   }
   if (copied.code() == Code::in_use) {

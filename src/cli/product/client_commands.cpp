@@ -20,11 +20,11 @@
 namespace remora::cli {
 namespace {
 
-// Opens a connection and hands it to the work.
+// Opens the store and hands it to the work.
 template <typename Work>
 int with_store(const ConnectArguments& where, Work work) {
-  const Result<std::unique_ptr<Connection>> connection = Connection::open(where);
-  return connection.ok() ? work(**connection) : fail(connection.status());
+  Expected<Store> store = open_store(where);
+  return store ? work(*store) : fail(store.error());
 }
 
 void print_bytes(std::string_view bytes) {
@@ -66,24 +66,25 @@ int put_command(const ConnectArguments& where, const PutArguments& arguments) {
   if (!value.ok()) {
     return fail(value.status());
   }
-  return with_store(where, [&](Connection& store) {
-    if (const Status status = store.put(arguments.key, *value, arguments.persistent);
-        !status.ok()) {
-      return fail(status);
+  return with_store(where, [&](Store& store) {
+    const Durability durability =
+        arguments.persistent ? Durability::persistent : Durability::standard;
+    if (const Expected<void> put = put_value(store, arguments.key, *value, durability); !put) {
+      return fail(put.error());
     }
-    fmt::print("{}\n", store.acknowledged_word(arguments.persistent));
+    fmt::print("{}\n", store.acknowledged(durability));
     return exit_kept;
   });
 }
 
 int get_command(const ConnectArguments& where, const GetArguments& arguments) {
-  return with_store(where, [&](Connection& store) {
-    const Result<std::string> value = store.get(arguments.key);
-    if (value.code() == Code::not_found) {
+  return with_store(where, [&](Store& store) {
+    const Expected<std::string> value = get_value(store, arguments.key);
+    if (value.is(ErrorCode::not_found)) {
       return no_such_key(arguments.key);
     }
-    if (!value.ok()) {
-      return fail(value.status());
+    if (!value) {
+      return fail(value.error());
     }
     if (arguments.raw) {
       print_bytes(*value);
@@ -95,23 +96,23 @@ int get_command(const ConnectArguments& where, const GetArguments& arguments) {
 }
 
 int del_command(const ConnectArguments& where, const std::string& key) {
-  return with_store(where, [&](Connection& store) {
-    const Status status = store.del(key);
-    return status.ok() ? exit_kept : fail(status);
+  return with_store(where, [&](Store& store) {
+    const Expected<void> deleted = store.del(key);
+    return deleted ? exit_kept : fail(deleted.error());
   });
 }
 
 int scan_command(const ConnectArguments& where, const ScanArguments& arguments) {
-  return with_store(where, [&](Connection& store) {
+  return with_store(where, [&](Store& store) {
     std::set<std::string> seen;  // a key may come twice while the index grows
-    const Status status = store.scan([&](std::string_view key) {
+    const Expected<void> scanned = store.scan([&](std::string_view key) {
       if (key.starts_with(arguments.prefix) && seen.emplace(key).second && !arguments.count) {
         fmt::print("{}\n", shown(key));
       }
       return arguments.limit == 0 || seen.size() < arguments.limit;
     });
-    if (!status.ok()) {
-      return fail(status);
+    if (!scanned) {
+      return fail(scanned.error());
     }
     if (arguments.count) {
       fmt::print("{}\n", seen.size());
@@ -120,29 +121,29 @@ int scan_command(const ConnectArguments& where, const ScanArguments& arguments) 
   });
 }
 
-Result<server::Facts> all_facts(Connection& connection, const std::string& name) {
-  const std::string wire = connection.wire();
-  Result<server::Facts> facts = connection.stat();
-  if (!facts.ok()) {
+Expected<Facts> all_facts(Store& store, const std::string& name) {
+  const std::string wire = store.wire();
+  Expected<Facts> facts = store.facts();
+  if (!facts) {
     return facts;
   }
-  facts->insert(facts->begin(), {{"wire", wire}, {"role", connection.role()}});
+  facts->insert(facts->begin(), {{"wire", wire}, {"role", store.role()}});
   if (name.empty()) {
     return facts;
   }
-  const std::optional<std::string> value = server::find_fact(*facts, name);
+  const std::optional<std::string> value = find_fact(*facts, name);
   if (!value) {
-    return Status(Code::invalid_argument, "the store tells nothing of the name '" + name +
-                                              "'; `stat` alone lists what it tells");
+    return Error{ErrorCode::invalid_argument,
+                 "the store has no value named '" + name + "'; `stat` without a name lists all"};
   }
-  return server::Facts{{name, *value}};
+  return Facts{{name, *value}};
 }
 
 int stat_command(const ConnectArguments& where, const StatArguments& arguments) {
-  return with_store(where, [&](Connection& store) {
-    const Result<server::Facts> facts = all_facts(store, arguments.name);
-    if (!facts.ok()) {
-      return fail(facts.status());
+  return with_store(where, [&](Store& store) {
+    const Expected<Facts> facts = all_facts(store, arguments.name);
+    if (!facts) {
+      return fail(facts.error());
     }
     if (!arguments.name.empty()) {
       fmt::print("{}\n", facts->front().value);
@@ -152,7 +153,7 @@ int stat_command(const ConnectArguments& where, const StatArguments& arguments) 
       print_facts_as_json(*facts);
       return exit_kept;
     }
-    for (const server::Fact& fact : *facts) {
+    for (const Fact& fact : *facts) {
       fmt::print("{:<24} {}\n", fact.name, fact.value);
     }
     return exit_kept;
@@ -160,12 +161,12 @@ int stat_command(const ConnectArguments& where, const StatArguments& arguments) 
 }
 
 int stop_command(const ConnectArguments& where) {
-  return with_store(where, [&](Connection& store) {
-    const Result<server::Facts> last = store.stop();
-    if (!last.ok()) {
-      return fail(last.status());
+  return with_store(where, [&](Store& store) {
+    const Expected<Facts> last = store.stop();
+    if (!last) {
+      return fail(last.error());
     }
-    fmt::print("process {} stops\n", server::find_fact(*last, "pid").value_or("?"));
+    fmt::print("process {} stops\n", find_fact(*last, "pid").value_or("?"));
     return exit_kept;
   });
 }

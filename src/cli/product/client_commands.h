@@ -45,6 +45,6 @@ int stop_command(const ConnectArguments& where);
 
 // What stat shows: the facts of the store, and those of this connection; of one name alone if that
 // is not empty. Fails with invalid_argument when nothing has the name.
-Result<server::Facts> all_facts(Connection& connection, const std::string& name = "");
+Expected<Facts> all_facts(Store& store, const std::string& name = "");
 
 }  // namespace remora::cli

@@ -1,21 +1,19 @@
 #include "cli/product/connection.h"
 
-#include <fmt/format.h>
-
-#include <bit>
+#include <algorithm>
 #include <fstream>
 #include <utility>
 
-#include "base/bytes.h"
+#include "cli/exit_status.h"
+#include "fabric/nic/wire/roce/roce_limits.h"
 #include "kv/limits.h"
+#include "kv/verify_reads.h"
 #include "server/settings.h"
 
 namespace remora::cli {
 namespace {
 
-constexpr std::size_t usual_buffer_bytes = 1 << 20;
-constexpr std::size_t largest_buffer_bytes = 2 * kv::limits::value_bytes;
-constexpr std::size_t keys_per_scan = 64;
+constexpr std::size_t usual_value_bytes = 256 << 10;
 
 Result<std::string> token_of(const std::string& text) {
   if (!text.starts_with('@')) {
@@ -29,213 +27,96 @@ Result<std::string> token_of(const std::string& text) {
   return token;
 }
 
-// Of HOST, HOST:PORT, an address of IPv6, or [ADDRESS]:PORT.
-std::string host_of(const std::string& server) {
+// Of HOST, HOST:PORT, an address of IPv6, or [ADDRESS] with a port or without.
+std::string with_port(const std::string& server) {
+  const std::string port = ":" + std::to_string(fabric::nic::roce::limits::udp_port);
   if (server.starts_with('[')) {
-    return server.substr(1, server.find(']') - 1);
+    return server.ends_with(']') ? server + port : server;
   }
-  const std::size_t colon = server.find(':');
-  return colon == server.rfind(':') ? server.substr(0, colon) : server;
+  switch (std::ranges::count(server, ':')) {
+    case 0:
+      return server + port;
+    case 1:
+      return server;
+    default:
+      return "[" + server + "]" + port;
+  }
 }
 
-class CollectingSink final : public kv::ScanSink {
- public:
-  void key(ConstBytes key) override { keys.emplace_back(as_text(key)); }
-  std::vector<std::string> keys;
-};
+// A path, which a name with a colon in it is only with a slash.
+std::string as_path(const std::string& socket) {
+  return socket.find('/') == socket.npos ? "./" + socket : socket;
+}
+
+Result<ConnectOptions> options_of(const ConnectArguments& arguments) {
+  if (arguments.server.empty() && arguments.fabric == "roce") {
+    return Status(Code::invalid_argument,
+                  "--fabric roce needs --server HOST[:PORT], the address where the store listens");
+  }
+  if (arguments.server.empty() && !arguments.tls_ca.empty()) {
+    return Status(Code::invalid_argument,
+                  "--tls-ca needs --server HOST[:PORT]; a socket of this machine has no TLS");
+  }
+  REMORA_TRY_RESULT(token, token_of(arguments.token));
+  REMORA_TRY_RESULT(verify, kv::parse_verify_reads(arguments.verify_reads));
+  ConnectOptions options;
+  options.token = std::move(token).value();
+  options.tls_ca = arguments.tls_ca;
+  options.fabric = arguments.fabric;
+  options.largest_value_bytes = usual_value_bytes;
+  options.verify_reads = static_cast<VerifyReads>(*verify);
+  return options;
+}
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Connection::open(const ConnectArguments& arguments) {
-  ConnectArguments complete = arguments;
-  if (complete.socket.empty()) {
-    complete.socket = server::default_socket();
+Expected<Store> open_store(const ConnectArguments& arguments) {
+  const Result<ConnectOptions> options = options_of(arguments);
+  if (!options.ok()) {
+    return Error{static_cast<ErrorCode>(options.code()), std::string(options.status().message())};
   }
-  Result<std::string> token = token_of(complete.token);
-  if (!token.ok()) {
-    return token.status();
+  const std::string socket =
+      as_path(arguments.socket.empty() ? server::default_socket() : arguments.socket);
+  const std::string where = arguments.server.empty() ? socket : with_port(arguments.server);
+  Expected<Store> store = Store::connect(where, *options);
+  if (store.is(ErrorCode::not_found)) {
+    return Error{
+        ErrorCode::unsupported,
+        arguments.server.empty()
+            ? "no store listens at " + socket +
+                  "; start one with ./run or `remora serve`, or name its socket with --socket"
+            : store.error().message};
   }
-  complete.token = std::move(token).value();
-  std::unique_ptr<Connection> connection(new Connection(std::move(complete)));
-  REMORA_TRY(connection->connect(usual_buffer_bytes));
-  return connection;
+  return store;
 }
 
-Status Connection::connect(std::size_t buffer_bytes) {
-  server::StoreLinkOptions options;
-  options.client.buffer_bytes = buffer_bytes;
-  options.client.timeout_ns = 10'000'000'000;
-  options.token = arguments_.token;
-  if (arguments_.fabric == "roce") {
-    if (arguments_.server.empty()) {
-      return Status(Code::invalid_argument,
-                    "--fabric roce goes with --server HOST[:PORT], where the store listens");
-    }
-    options.fabric = server::LocalFabric::roce;
-  } else if (!arguments_.fabric.empty()) {
-    options.verbs = fabric::verbs::parse_wire(arguments_.fabric);
-    if (!options.verbs) {
-      return Status(Code::invalid_argument,
-                    "unknown fabric '" + arguments_.fabric + "'; choose roce or verbs[:DEVICE]");
+Expected<void> put_value(Store& store, std::string_view key, std::string_view value,
+                         Durability durability) {
+  if (value.size() > usual_value_bytes && value.size() <= kv::limits::value_bytes) {
+    if (const Expected<void> room = store.make_room(value.size()); !room) {
+      return room;
     }
   }
-  if (!arguments_.tls_ca.empty()) {
-    if (arguments_.server.empty()) {
-      return Status(Code::invalid_argument,
-                    "--tls-ca goes with --server HOST[:PORT]; a socket of this machine needs none");
+  return store.put(key, value, durability);
+}
+
+Expected<std::string> get_value(Store& store, std::string_view key) {
+  Expected<std::string> value = store.get(key);
+  if (value.is(ErrorCode::no_space)) {
+    if (const Expected<void> room = store.make_room(kv::limits::value_bytes); !room) {
+      return room.error();
     }
-    Result<std::shared_ptr<TlsContext>> tls = TlsContext::client(arguments_.tls_ca);
-    if (!tls.ok()) {
-      return tls.status();
-    }
-    options.tls = std::move(tls).value();
-    options.tls_host = host_of(arguments_.server);
+    return store.get(key);
   }
-  if (!arguments_.server.empty()) {
-    Result<fabric::nic::IpEndpoint> endpoint = fabric::nic::look_up(arguments_.server);
-    if (!endpoint.ok()) {
-      return endpoint.status();
-    }
-    options.network = *endpoint;
-  }
-  Result<std::unique_ptr<server::StoreLink>> link =
-      loop_.block_on(server::StoreLink::connect(loop_, arguments_.socket, std::move(options)));
-  if (link.code() == Code::not_found && !arguments_.server.empty()) {
-    return Status(Code::unsupported,
-                  fmt::format("no store listens at {}; start one there with `remora serve --listen "
-                              "ADDRESS:PORT`",
-                              arguments_.server));
-  }
-  if (link.code() == Code::not_found) {
-    return Status(Code::unsupported,
-                  fmt::format("no store listens at {}; start one with ./run or `remora serve`, or "
-                              "name its socket with --socket",
-                              arguments_.socket));
-  }
-  if (!link.ok()) {
-    return link.status();
-  }
-  link_ = std::move(link).value();
-  buffer_bytes_ = buffer_bytes;
-  return {};
+  return value;
 }
 
-Result<bool> Connection::freshen() {
-  constexpr std::uint64_t hearing_ns = 200'000;
-  if (link_) {
-    (void)loop_.run_for(hearing_ns);
-  }
-  if (link_ && link_->store().failure().ok()) {
-    return false;
-  }
-  link_.reset();
-  REMORA_TRY(connect(usual_buffer_bytes));
-  return true;
+Status to_status(const Error& error) {
+  return Status(static_cast<Code>(error.code), error.message);
 }
 
-Status Connection::make_room(std::size_t value_bytes) {
-  if (value_bytes <= buffer_bytes_ / 2) {
-    return {};
-  }
-  link_.reset();
-  return connect(std::bit_ceil(2 * value_bytes));
-}
-
-Status Connection::put(std::string_view key, std::string_view value, bool persistent) {
-  if (value.size() <= kv::limits::value_bytes) {
-    REMORA_TRY(make_room(value.size()));
-  }
-  const kv::PutOptions options{persistent ? kv::Durability::persistent : kv::Durability::standard};
-  return loop_.block_on(link_->store().put(as_bytes(key), as_bytes(value), options));
-}
-
-Result<std::string> Connection::get(std::string_view key) {
-  for (;;) {
-    const std::size_t most = buffer_bytes_ / 2;
-    std::string value(most, '\0');
-    const Result<std::size_t> size =
-        loop_.block_on(link_->store().get(as_bytes(key), std::as_writable_bytes(std::span(value))));
-    if (size.ok()) {
-      value.resize(*size);
-      return value;
-    }
-    if (size.code() != Code::no_space || buffer_bytes_ >= largest_buffer_bytes) {
-      return size.status();
-    }
-    REMORA_TRY(make_room(kv::limits::value_bytes));
-  }
-}
-
-Status Connection::del(std::string_view key) {
-  return loop_.block_on(link_->store().del(as_bytes(key)));
-}
-
-Status Connection::scan(const std::function<bool(std::string_view)>& visit) {
-  kv::ScanCursor cursor = 0;
-  do {
-    CollectingSink sink;
-    const Result<kv::ScanCursor> next =
-        loop_.block_on(link_->store().scan(cursor, keys_per_scan, sink));
-    if (!next.ok()) {
-      return next.status();
-    }
-    for (const std::string& key : sink.keys) {
-      if (!visit(key)) {
-        return {};
-      }
-    }
-    cursor = *next;
-  } while (cursor != 0);
-  return {};
-}
-
-Result<server::Facts> Connection::stat() {
-  return loop_.block_on(link_->stat());
-}
-
-Result<server::Facts> Connection::stop() {
-  return loop_.block_on(link_->stop());
-}
-
-Result<server::Facts> Connection::scrub() {
-  return loop_.block_on(link_->scrub());
-}
-
-std::string Connection::wire() {
-  if (const fabric::Device* rdma = link_->rdma()) {
-    return rdma->attributes().wire;
-  }
-  return std::string(to_string(loop_.block_on(link_->wire_taken())));
-}
-
-std::string Connection::acknowledged_word(bool persistent) {
-  const bool is_persistent =
-      persistent || link_->engine().promise().acknowledged == Acknowledged::persistent;
-  if (!is_persistent) {
-    return "visible";
-  }
-  const Result<server::Facts> facts = stat();
-  if (!facts.ok()) {
-    return "visible";
-  }
-  switch (survives_by(*facts)) {
-    case server::Survives::power_cut:
-      return "persistent";
-    case server::Survives::process_end:
-      return "visible; this store's medium is lost in a power cut";
-    case server::Survives::nothing:
-      break;
-  }
-  return "visible; this store's memory goes with its process";
-}
-
-server::Survives survives_by(const server::Facts& facts) {
-  if (server::find_fact(facts, "survives_process_end") == std::string("no")) {
-    return server::Survives::nothing;
-  }
-  return server::find_fact(facts, "survives_power_cut") == std::string("yes")
-             ? server::Survives::power_cut
-             : server::Survives::process_end;
+int fail(const Error& error) {
+  return fail(to_status(error));
 }
 
 }  // namespace remora::cli

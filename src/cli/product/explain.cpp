@@ -14,6 +14,7 @@
 #include "pmem/file_handle.h"
 #include "pmem/open_region.h"
 #include "pmem/pool_file.h"
+#include "server/durability_words.h"
 
 namespace remora::cli {
 namespace {
@@ -82,6 +83,7 @@ void explain_put(const kv::Engine& engine, Survives survives) {
   if (!words.caveat.empty()) {
     print_wrapped("but", words.caveat);
   }
+  print_wrapped("without checksum", std::string(engine.unsummed()));
 }
 
 using fabric::verbs::VerbsDevice;
@@ -179,16 +181,14 @@ void explain_reach(std::string_view wire) {
   fmt::print("a writer may store  {}\n", reach);
 }
 
-int explain_store(Connection& store) {
-  const Result<server::Facts> facts = all_facts(store);
-  if (!facts.ok()) {
-    return fail(facts.status());
+int explain_store(Store& store, bool is_by_tls) {
+  const Expected<Facts> facts = all_facts(store);
+  if (!facts) {
+    return fail(facts.error());
   }
-  const auto value = [&](const char* name) {
-    return server::find_fact(*facts, name).value_or("unknown");
-  };
+  const auto value = [&](const char* name) { return find_fact(*facts, name).value_or("unknown"); };
   const MediumFacts medium{value("granularity"), value("persistence"), value("reason"),
-                           survives_by(*facts)};
+                           server::survives_by(*facts)};
   fmt::print("pool                {}, engine {}\n", value("pool"), value("engine"));
   if (value("health") == "failed") {
     fmt::print("failed              {}; what is persistent can be read, nothing is put any more\n",
@@ -199,30 +199,32 @@ int explain_store(Connection& store) {
   }
   explain_medium(medium);
   const bool mapped = value("wire") == "mapped";
-  fmt::print("wire                {}\n",
-             mapped
-                 ? "mapped: this process reads and writes the pool's memory by itself, with no\n"
-                   "                    part of the server's CPU; a process of the server's user "
-                   "is trusted with that"
-             : value("wire") == "roce"
-                 ? store.is_by_tls()
-                       ? "roce: requests go by UDP to the server's machine, which checks each of "
-                         "them; the\n                    session goes by TLS; requests and values "
-                         "are not encrypted: who is on the\n                    way reads them, "
-                         "and can forge them"
-                       : "roce: requests go by UDP to the server's machine, which checks each of "
-                         "them;\n                    nothing is encrypted: who is on the way reads "
-                         "it, and can forge it"
-             : value("wire").starts_with("verbs")
-                 ? "verbs: requests go through RDMA devices, that of the server's machine checks\n"
-                   "                    each of them; `remora nic info --wire verbs` tells how "
-                   "they flush"
-                 : "ring: requests go by shared memory to the server, which checks each of them");
+  fmt::print(
+      "wire                {}\n",
+      mapped ? "mapped: this process reads and writes the pool's memory by itself, with no\n"
+               "                    part of the server's CPU; a process of the server's user "
+               "is trusted with that"
+      : value("wire") == "roce"
+          ? is_by_tls
+                ? "roce: requests go by UDP to the server's machine, which checks each of them; "
+                  "the\n                    session goes by TLS; requests and values are not "
+                  "encrypted: anybody\n                    on the way can read and forge them"
+                : "roce: requests go by UDP to the server's machine, which checks each of them;\n  "
+                  "                  nothing is encrypted: anybody on the way can read and forge it"
+      : value("wire").starts_with("verbs")
+          ? "verbs: requests go through RDMA devices, that of the server's machine checks\n"
+            "                    each of them; `remora nic info --wire verbs` tells how "
+            "they flush"
+          : "ring: requests go by shared memory to the server, which checks each of them");
   fmt::print("role                {}\n", value("role"));
   if (value("role") != "read") {
     explain_reach(value("wire"));
   }
-  explain_put(store.engine(), medium.survives);
+  const Result<const kv::Engine*> engine = kv::find_engine(value("engine"));
+  if (!engine.ok()) {
+    return fail(engine.status());
+  }
+  explain_put(**engine, medium.survives);
   return exit_kept;
 }
 
@@ -233,10 +235,10 @@ int explain_command(const ConnectArguments& where, const ExplainArguments& argum
     return explain_pool(arguments);
   }
   if (!arguments.wire.empty()) {
-    return fail(Status(Code::invalid_argument, "--wire goes with --pool: name the pool's file"));
+    return fail(Status(Code::invalid_argument, "--wire needs --pool FILE"));
   }
-  const Result<std::unique_ptr<Connection>> store = Connection::open(where);
-  return store.ok() ? explain_store(**store) : fail(store.status());
+  Expected<Store> store = open_store(where);
+  return store ? explain_store(*store, !where.tls_ca.empty()) : fail(store.error());
 }
 
 }  // namespace remora::cli

@@ -7,16 +7,15 @@
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
-#include "server/facts.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
 
 constexpr std::uint64_t look_every_ns = 50'000'000;
 
-std::uint64_t number_of(const server::Facts& facts, std::string_view name) {
-  const std::string text = server::find_fact(facts, name).value_or("0");
+std::uint64_t number_of(const Facts& facts, std::string_view name) {
+  const std::string text = find_fact(facts, name).value_or("0");
   std::uint64_t number = 0;
   (void)std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -25,26 +24,26 @@ std::uint64_t number_of(const server::Facts& facts, std::string_view name) {
 }  // namespace
 
 int scrub_command(const ConnectArguments& where, bool json) {
-  const Result<std::unique_ptr<Connection>> connection = Connection::open(where);
-  if (!connection.ok()) {
-    return fail(connection.status());
+  Expected<Store> opened = open_store(where);
+  if (!opened) {
+    return fail(opened.error());
   }
-  Connection& store = **connection;
-  const Result<server::Facts> before = store.scrub();
-  if (!before.ok()) {
-    return fail(before.status());
+  Store& store = *opened;
+  const Expected<Facts> before = store.scrub();
+  if (!before) {
+    return fail(before.error());
   }
-  Result<server::Facts> now = store.stat();
+  Expected<Facts> now = store.facts();
   {
     Progress progress("scrub", "keys", number_of(*before, "keys"));
     while (now.ok() && number_of(*now, "scrub_passes") == number_of(*before, "scrub_passes")) {
       progress.show(number_of(*now, "scrub_reached"));
-      store.rest(look_every_ns);
-      now = store.stat();
+      store.run_for(look_every_ns);
+      now = store.facts();
     }
   }
-  if (!now.ok()) {
-    return fail(now.status());
+  if (!now) {
+    return fail(now.error());
   }
   const std::uint64_t keys = number_of(*now, "scrub_last_keys");
   const std::uint64_t damaged = number_of(*now, "scrub_last_damaged");
@@ -54,8 +53,8 @@ int scrub_command(const ConnectArguments& where, bool json) {
     fmt::print("sound: {} keys verified\n", keys);
   } else {
     fmt::print(
-        "damaged: {} of {} keys; they answer so until they are put anew or deleted. 'remora "
-        "pool check' names them when the store is stopped\n",
+        "damaged: {} of {} keys; each answers so until it is put again or deleted. 'remora pool "
+        "check' names them when the store is stopped\n",
         damaged, keys);
   }
   return damaged == 0 ? exit_kept : exit_broken;

@@ -18,10 +18,7 @@ namespace {
 Result<server::Settings> settings_of(const ServeArguments& arguments) {
   server::Settings settings;
   if (!arguments.config.empty()) {
-    Result<server::Settings> read = server::read_settings(arguments.config);
-    if (!read.ok()) {
-      return read.status();
-    }
+    REMORA_TRY_RESULT(read, server::read_settings(arguments.config));
     settings = std::move(read).value();
   }
   for (const auto& [key, value] : arguments.changes) {
@@ -81,6 +78,7 @@ int serve_command(const ServeArguments& arguments) {
   print_how_to_try(**daemon);
   std::fflush(stdout);
   const Status status = (*daemon)->serve(**signals);
+  server::StopSignals::ignore();
   if (!status.ok()) {
     return fail(status);
   }

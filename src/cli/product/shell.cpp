@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,11 +35,11 @@ class Shell {
   explicit Shell(const ConnectArguments& where) : where_(where) {}
 
   Status connect() {
-    Result<std::unique_ptr<Connection>> store = Connection::open(where_);
-    if (!store.ok()) {
-      return store.status();
+    Expected<Store> store = open_store(where_);
+    if (!store) {
+      return to_status(store.error());
     }
-    store_ = std::move(store).value();
+    store_.emplace(std::move(store).value());
     return {};
   }
 
@@ -59,11 +58,11 @@ class Shell {
       fmt::print("{}", shell_help);
       return true;
     }
-    const Result<bool> anew = store_->freshen();
-    if (anew.ok() && *anew) {
-      fmt::print("(connected anew)\n");
+    const Expected<bool> again = store_->reconnect();
+    if (again && *again) {
+      fmt::print("(connected again)\n");
     }
-    const Status status = anew.ok() ? obey(verb, words) : anew.status();
+    const Status status = again ? obey(verb, words) : to_status(again.error());
     if (!status.ok()) {
       wrong(status);
     }
@@ -102,27 +101,32 @@ class Shell {
     if (words.size() == 4 && words[3] != "persistent") {
       return Status(Code::invalid_argument, "put KEY VALUE [persistent]");
     }
-    const bool persistent = words.size() == 4;
-    REMORA_TRY(store_->put(words[1], words[2], persistent));
-    fmt::print("OK, {}\n", store_->acknowledged_word(persistent));
+    const Durability durability = words.size() == 4 ? Durability::persistent : Durability::standard;
+    if (const Expected<void> put = put_value(*store_, words[1], words[2], durability); !put) {
+      return to_status(put.error());
+    }
+    fmt::print("OK, {}\n", store_->acknowledged(durability));
     return {};
   }
 
   Status get(const std::string& key) {
-    const Result<std::string> value = store_->get(key);
-    if (value.code() == Code::not_found) {
+    const Expected<std::string> value = get_value(*store_, key);
+    if (value.is(ErrorCode::not_found)) {
       fmt::print("(nil)\n");
       return {};
     }
-    if (value.ok()) {
-      fmt::print("{}\n", shown(*value));
+    if (!value) {
+      return to_status(value.error());
     }
-    return value.status();
+    fmt::print("{}\n", shown(*value));
+    return {};
   }
 
   Status del(const Words& words) {
     for (std::size_t i = 1; i < words.size(); ++i) {
-      REMORA_TRY(store_->del(words[i]));
+      if (const Expected<void> deleted = store_->del(words[i]); !deleted) {
+        return to_status(deleted.error());
+      }
     }
     fmt::print("OK\n");
     return {};
@@ -139,12 +143,15 @@ class Shell {
       }
     }
     std::uint64_t count = 0;
-    REMORA_TRY(store_->scan([&](std::string_view key) {
+    const Expected<void> scanned = store_->scan([&](std::string_view key) {
       if (key.starts_with(prefix)) {
         fmt::print("{}) {}\n", ++count, shown(key));
       }
       return left == 0 || count < left;
-    }));
+    });
+    if (!scanned) {
+      return to_status(scanned.error());
+    }
     if (count == 0) {
       fmt::print("(no keys)\n");
     }
@@ -152,18 +159,18 @@ class Shell {
   }
 
   Status stat(const std::string& name) {
-    const Result<server::Facts> facts = all_facts(*store_, name);
-    if (!facts.ok()) {
-      return facts.status();
+    const Expected<Facts> facts = all_facts(*store_, name);
+    if (!facts) {
+      return to_status(facts.error());
     }
-    for (const server::Fact& fact : *facts) {
+    for (const Fact& fact : *facts) {
       fmt::print("{:<24} {}\n", fact.name, fact.value);
     }
     return {};
   }
 
   const ConnectArguments where_;
-  std::unique_ptr<Connection> store_;
+  std::optional<Store> store_;
   int exit_status_ = exit_kept;
 };
 

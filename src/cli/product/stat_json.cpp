@@ -7,9 +7,9 @@
 
 namespace remora::cli {
 
-void print_facts_as_json(const server::Facts& facts) {
+void print_facts_as_json(const Facts& facts) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const server::Fact& fact : facts) {
+  for (const Fact& fact : facts) {
     std::uint64_t number = 0;
     const char* const end = fact.value.data() + fact.value.size();
     const auto [stopped, error] = std::from_chars(fact.value.data(), end, number);

@@ -26,13 +26,13 @@ std::optional<std::uint64_t> number_in(const std::string& text) {
                                                                       : std::nullopt;
 }
 
-void print_turn(const server::Facts& facts, std::map<std::string, std::uint64_t>& before,
+void print_turn(const Facts& facts, std::map<std::string, std::uint64_t>& before,
                 std::uint64_t interval_ms) {
   for (const char* name : shown_above) {
-    fmt::print("{} {}  ", name, server::find_fact(facts, name).value_or("?"));
+    fmt::print("{} {}  ", name, find_fact(facts, name).value_or("?"));
   }
   fmt::print("\n{:<24} {:>16} {:>12}\n", "", "now", "per second");
-  for (const server::Fact& fact : facts) {
+  for (const Fact& fact : facts) {
     const std::optional<std::uint64_t> value = number_in(fact.value);
     const bool is_above = std::ranges::find(shown_above, fact.name) != std::end(shown_above);
     if (!value || is_above || fact.name == "pool_bytes") {
@@ -51,16 +51,16 @@ void print_turn(const server::Facts& facts, std::map<std::string, std::uint64_t>
 }  // namespace
 
 int top_command(const ConnectArguments& where, const TopArguments& arguments) {
-  const Result<std::unique_ptr<Connection>> store = Connection::open(where);
-  if (!store.ok()) {
-    return fail(store.status());
+  Expected<Store> store = open_store(where);
+  if (!store) {
+    return fail(store.error());
   }
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   std::map<std::string, std::uint64_t> before;
   for (std::uint64_t turn = 1;; ++turn) {
-    const Result<server::Facts> facts = (*store)->stat();
-    if (!facts.ok()) {
-      return fail(facts.status());
+    const Expected<Facts> facts = store->facts();
+    if (!facts) {
+      return fail(facts.error());
     }
     if (terminal) {
       fmt::print("{}", clear_screen);
@@ -70,7 +70,7 @@ int top_command(const ConnectArguments& where, const TopArguments& arguments) {
     if (turn == arguments.times) {
       return exit_kept;
     }
-    (*store)->rest(arguments.interval_ms * 1'000'000);
+    store->run_for(arguments.interval_ms * 1'000'000);
   }
 }
 

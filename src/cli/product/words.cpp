@@ -102,10 +102,7 @@ Result<std::vector<std::string>> split_words(std::string_view line) {
       words.back() += letter;
       continue;
     }
-    const Result<std::string> quoted = take_quoted(line, letter);
-    if (!quoted.ok()) {
-      return quoted.status();
-    }
+    REMORA_TRY_RESULT(quoted, take_quoted(line, letter));
     words.back() += *quoted;
   }
   return words;

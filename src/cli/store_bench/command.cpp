@@ -9,10 +9,10 @@
 
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
 #include "cli/store_bench/print.h"
 #include "cli/store_bench/store_bench.h"
 #include "cli/validators.h"
+#include "runtime/progress.h"
 
 namespace remora::cli {
 namespace {
@@ -98,7 +98,9 @@ void add_workload_options(CLI::App& bench, StoreBenchOptions& options) {
   bench.add_option("--ops", options.operations, "Operations that are measured")
       ->capture_default_str()
       ->check(whole_number(1));
-  bench.add_option("--warm-up", options.warm_up, "Operations before these")
+  bench
+      .add_option("--warm-up", options.warm_up,
+                  "Operations that warm up the store, before the measured ones")
       ->capture_default_str()
       ->check(whole_number(0));
   bench.add_option("--clients", options.clients, "Clients, as a comma list: 1,2,4")
@@ -133,15 +135,21 @@ void add_world_options(CLI::App& bench, StoreBenchOptions& options) {
                   "Processor of the simulated world, or a path")
       ->capture_default_str();
   bench
-      .add_option("--media", options.media,
-                  "Where a measured store lies: dram, or file PATH (made, and removed afterwards)")
+      .add_option(
+          "--media", options.media,
+          "Medium of a measured store: dram, or file PATH (created, and removed afterwards)")
       ->expected(1, 2);
   bench
       .add_option("--durability", options.durability,
-                  "Of puts: standard (what the engine promises) or persistent")
+                  "Durability of puts: standard (what the engine promises) or persistent")
       ->capture_default_str();
-  bench.add_option("--pool-size", options.pool_size,
-                   "Of the store's pool; by default room for every version that is written");
+  bench
+      .add_option("--verify-reads", options.verify_reads,
+                  "Whether clients compute the checksum of what they READ: auto, always or never")
+      ->capture_default_str();
+  bench.add_option(
+      "--pool-size", options.pool_size,
+      "Size of the store's pool; by default it has room for every version that is written");
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ nlohmann::ordered_json to_json(const StoreBenchRun& run, const StoreBenchResult&
       {"ops", run.plan.operations},
       {"seed", run.plan.seed},
       {"durability", run.durability == kv::Durability::standard ? "standard" : "persistent"},
+      {"verify_reads", kv::to_string(run.verify_reads)},
       {"media", run.media},
       {"fabric", run.fabric},
       {"profile", nullptr},

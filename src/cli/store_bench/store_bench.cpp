@@ -12,7 +12,7 @@ namespace remora::cli {
 namespace {
 
 constexpr std::uint32_t clients_max = 1000;
-constexpr std::uint32_t measured_clients_max = fabric::nic::ring_limits::links_max;
+constexpr std::uint32_t measured_clients_max = fabric::nic::ring::limits::links_max;
 
 Result<std::uint32_t> parse_clients(const std::string& text, const std::string& fabric) {
   const std::uint32_t most = fabric == "sim" ? clients_max : measured_clients_max;
@@ -28,7 +28,7 @@ Result<std::uint32_t> parse_clients(const std::string& text, const std::string& 
 }
 
 Status check_fabric(const std::string& name) {
-  if (name != "sim" && !server::parse_fabric(name) && !fabric::verbs::parse_wire(name)) {
+  if (name != "sim" && !link::parse_wire_kind(name) && !fabric::verbs::parse_wire(name)) {
     return Status(Code::invalid_argument,
                   fmt::format("unknown fabric '{}'; choose sim (modelled), ring, mapped, roce or "
                               "verbs[:DEVICE] (measured)",
@@ -73,27 +73,19 @@ Result<StoreBenchRun> common_part(const StoreBenchOptions& options) {
   REMORA_TRY(check_fabric(options.fabric));
   REMORA_TRY(read_media(options, run));
   REMORA_TRY(read_durability(options.durability, run));
-  Result<workload::KeyTexts> keys = workload::KeyTexts::parse(options.key_size);
-  if (!keys.ok()) {
-    return keys.status();
-  }
+  REMORA_TRY_RESULT(verify_reads, kv::parse_verify_reads(options.verify_reads));
+  run.verify_reads = *verify_reads;
+  REMORA_TRY_RESULT(keys, workload::KeyTexts::parse(options.key_size));
   if (!options.distribution.empty()) {
-    const Result<workload::Distribution> chosen =
-        workload::parse_distribution(options.distribution);
-    if (!chosen.ok()) {
-      return chosen.status();
-    }
+    REMORA_TRY_RESULT(chosen, workload::parse_distribution(options.distribution));
     run.distribution = *chosen;
   }
   if (!options.pool_size.empty()) {
-    const Result<std::uint64_t> size_bytes = parse_size(options.pool_size);
-    if (!size_bytes.ok()) {
-      return size_bytes.status();
-    }
+    REMORA_TRY_RESULT(size_bytes, parse_size(options.pool_size));
     run.pool_bytes = *size_bytes;
   }
   if (options.fabric == "sim") {
-    if (const auto profile = fabric::nic::load_profile(options.profile); !profile.ok()) {
+    if (const auto profile = fabric::nic::sim::load_profile(options.profile); !profile.ok()) {
       return profile.status();
     }
   }
@@ -111,28 +103,16 @@ Result<StoreBenchRun> common_part(const StoreBenchOptions& options) {
 
 Status choose(const std::string& engine, const std::string& workload, const std::string& value_size,
               const std::string& clients, StoreBenchRun& run) {
-  const Result<const kv::Engine*> found = kv::find_engine(engine);
-  if (!found.ok()) {
-    return found.status();
-  }
+  REMORA_TRY_RESULT(found, kv::find_engine(engine));
   run.engine = (*found)->name();
-  Result<workload::Workload> mix = workload::parse_workload(workload);
-  if (!mix.ok()) {
-    return mix.status();
-  }
+  REMORA_TRY_RESULT(mix, workload::parse_workload(workload));
   run.plan.workload = std::move(mix).value();
   if (run.distribution) {
     run.plan.workload.distribution = *run.distribution;
   }
-  const Result<workload::ValueSizes> values = workload::ValueSizes::parse(value_size);
-  if (!values.ok()) {
-    return values.status();
-  }
+  REMORA_TRY_RESULT(values, workload::ValueSizes::parse(value_size));
   run.plan.values = *values;
-  const Result<std::uint32_t> count = parse_clients(clients, run.fabric);
-  if (!count.ok()) {
-    return count.status();
-  }
+  REMORA_TRY_RESULT(count, parse_clients(clients, run.fabric));
   run.plan.clients = *count;
   return workload::validate(run.plan);
 }
@@ -140,10 +120,7 @@ Status choose(const std::string& engine, const std::string& workload, const std:
 }  // namespace
 
 Result<std::vector<StoreBenchRun>> plan_runs(const StoreBenchOptions& options) {
-  Result<StoreBenchRun> common = common_part(options);
-  if (!common.ok()) {
-    return common.status();
-  }
+  REMORA_TRY_RESULT(common, common_part(options));
   std::vector<StoreBenchRun> runs;
   for (const std::string& workload : split_list(options.workloads)) {
     for (const std::string& value_size : split_list(options.value_sizes, "zipf")) {
@@ -162,34 +139,30 @@ Result<StoreBenchResult> run_store_bench(const StoreBenchRun& run, const OnProgr
   StoreBenchResult result;
   result.modelled = run.fabric == "sim";
   if (result.modelled) {
-    Result<store_bench::ModelledReport> report =
-        store_bench::run_modelled({.engine = run.engine,
-                                   .plan = run.plan,
-                                   .depth = run.depth,
-                                   .profile = run.profile,
-                                   .durability = run.durability,
-                                   .pool_bytes = run.pool_bytes,
-                                   .progress = progress});
-    if (!report.ok()) {
-      return report.status();
-    }
+    REMORA_TRY_RESULT(report, store_bench::run_modelled({.engine = run.engine,
+                                                         .plan = run.plan,
+                                                         .depth = run.depth,
+                                                         .profile = run.profile,
+                                                         .durability = run.durability,
+                                                         .verify_reads = run.verify_reads,
+                                                         .pool_bytes = run.pool_bytes,
+                                                         .progress = progress}));
     result.model = std::move(report).value();
     return result;
   }
-  Result<MeasuredReport> report =
-      run_measured({.engine = run.engine,
-                    .plan = run.plan,
-                    .depth = run.depth,
-                    .processes = run.processes,
-                    .fabric = server::parse_fabric(run.fabric).value_or(server::LocalFabric::ring),
-                    .verbs = fabric::verbs::parse_wire(run.fabric),
-                    .durability = run.durability,
-                    .pool_path = run.pool_path,
-                    .pool_bytes = run.pool_bytes,
-                    .progress = progress});
-  if (!report.ok()) {
-    return report.status();
-  }
+  REMORA_TRY_RESULT(
+      report,
+      lab::run_measured({.engine = run.engine,
+                         .plan = run.plan,
+                         .depth = run.depth,
+                         .processes = run.processes,
+                         .fabric = link::parse_wire_kind(run.fabric).value_or(link::WireKind::ring),
+                         .verbs = fabric::verbs::parse_wire(run.fabric),
+                         .durability = run.durability,
+                         .verify_reads = run.verify_reads,
+                         .pool_path = run.pool_path,
+                         .pool_bytes = run.pool_bytes,
+                         .progress = progress}));
   result.measured = std::move(report).value();
   return result;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/store_bench/measured.h"
-#include "sim/bench/modelled.h"
+#include "lab/measured/measured.h"
+#include "lab/run/modelled.h"
 
 namespace remora::cli {
 
@@ -28,9 +28,10 @@ struct StoreBenchOptions {
   std::uint32_t depth = 1;
   std::uint32_t processes = 0;
   std::uint64_t seed = 1;
-  fabric::nic::ProfileNames profile;
+  fabric::nic::sim::ProfileNames profile;
   std::vector<std::string> media = {"dram"};  // or "file" and a path
   std::string durability = "standard";
+  std::string verify_reads = "auto";
   std::string pool_size;  // empty: by what is written
 };
 
@@ -42,8 +43,9 @@ struct StoreBenchRun {
   std::uint32_t depth = 1;
   std::uint32_t processes = 0;
   std::string fabric;
-  fabric::nic::ProfileNames profile;
+  fabric::nic::sim::ProfileNames profile;
   kv::Durability durability = kv::Durability::standard;
+  kv::VerifyReads verify_reads = kv::VerifyReads::automatic;
   std::string media;
   std::string pool_path;
   std::uint64_t pool_bytes = 0;
@@ -53,7 +55,7 @@ struct StoreBenchRun {
 struct StoreBenchResult {
   bool modelled = false;
   store_bench::ModelledReport model;
-  MeasuredReport measured;
+  lab::MeasuredReport measured;
 
   const store_bench::Report& report() const {
     return modelled ? static_cast<const store_bench::Report&>(model) : measured;

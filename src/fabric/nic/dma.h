@@ -53,6 +53,11 @@ class Dma {
   virtual Ticket flush(QpNumber qp, ConstBytes range, FlushPlacement placement,
                        Region* persistence) = 0;
 
+  // From here on what is written in this range goes past the caches, until it is taken back as
+  // often; false where nobody can keep that.
+  virtual bool go_past_caches(ConstBytes /*range*/) { return false; }
+  virtual void go_by_caches(ConstBytes /*range*/) {}
+
   // The requester learns that this and all earlier operations of the queue pair have arrived.
   virtual void acknowledged(QpNumber qp) = 0;
 

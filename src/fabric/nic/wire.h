@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "base/racy_copy.h"
 #include "fabric/types.h"
 #include "pmem/region.h"
@@ -28,15 +27,36 @@ inline constexpr LinkId link_id_mask = link_of_second_wire - 1;
 
 class Shortcut;
 
-// What one link is like; the meanings are those of the functions of a Wire.
+// What one link is like.
 struct LinkTraits {
+  // The most payload bytes of one packet; headers come on top (at most max_header_bytes).
   std::uint32_t mtu_bytes = 0;
+  // Every packet arrives, once and in order, as long as the link is up: no retransmission timer is
+  // needed, only link_down.
   bool lossless = false;
+  // The packets that one queue pair may have on their way, those of answers that it has asked for
+  // included, where what finds no room at the receiver is lost; fewer after a loss. 0: there is no
+  // such bound.
   std::uint32_t window_packets = 0;
+  // Packets of one turn to one peer leave together, which costs no more than one of them does: what
+  // can wait a moment for company should.
   bool gathers = false;
+  // A large WRITE, of many packets, is placed past the caches: a target CPU sees its last word
+  // last, and no order before that.
   bool streams = false;
+  // A packet may take another one along, a rider of rider_bytes, which costs next to nothing then:
+  // an acknowledgement should wait a moment for somebody who takes it along.
   bool carries_riders = false;
   std::uint32_t lent_from_bytes = ~std::uint32_t{0};  // payload of less is not lent
+};
+
+// What a wire is.
+struct WireTraits {
+  const char* name = "";  // "ring", "mapped", "sim", "roce"; of two wires, that of the first
+  Gid gid{};              // who this side is
+  // What holds for all its links, where they are not alike; but `streams` says whether one may be
+  // so. Of two wires the MTU is what fits either: a link may have more then.
+  LinkTraits links = {};
 };
 
 // The NIC's side.
@@ -59,49 +79,75 @@ class PacketSink {
   virtual void link_down(LinkId link) = 0;
 };
 
+// Payload need not be copied to the wire for every peer. A part of wires between processes that may
+// read each other's memory.
+class Lender {
+ public:
+  // Memory that is on offer from here on: where a peer may read it too, payload in it need not be
+  // copied to the wire. It may be offered several times, and is withdrawn as often.
+  // What was lent is had back then, as by recall.
+  virtual void offer(ConstBytes memory, const Backing& backing) = 0;
+  virtual void withdraw(ConstBytes memory) = 0;
+  // As reserve_around, of payload that stays where it lies: the peer takes it from there, and sees
+  // it as it is then. It is there until an answer shows that the peer has it, or until recall.
+  // Empty where that cannot be, or there is no room: then try to reserve. `later` says that it can
+  // be when the peer has taken what it was lent before.
+  virtual Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) = 0;
+  // Whatever was lent and a peer, or this one, may not have yet is copied to the wire now. Of one
+  // peer, whether that was anything.
+  virtual void recall() = 0;
+  virtual bool recall(LinkId link) = 0;
+
+ protected:
+  ~Lender() = default;
+};
+
+// A part of wires whose links carry riders.
+class RiderCarrier {
+ public:
+  // As Wire::reserve, with a rider, which is copied at once and received before the packet; of
+  // packets that leave rider_bytes of the largest.
+  virtual Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) = 0;
+
+ protected:
+  ~RiderCarrier() = default;
+};
+
+// For a loop that sleeps: a part of wires whose packets something can wait for. The meanings are
+// those of Poller.
+class WireWaker {
+ public:
+  virtual int wake_fd() const = 0;
+  // False when there are packets to hand over at this moment.
+  virtual bool arm_wake() = 0;
+  virtual void pause_begins() {}
+  virtual bool wants_spin() const = 0;
+
+ protected:
+  ~WireWaker() = default;
+};
+
+// What some wires have and others do not. They live as long as the wire; null where there is none.
+struct WireParts {
+  Shortcut* shortcut = nullptr;  // a way around the wire
+  Lender* lender = nullptr;
+  RiderCarrier* riders = nullptr;
+  WireWaker* waker = nullptr;  // none: the NIC is polled, or told by events
+};
+
 class Wire {
  public:
   virtual ~Wire() = default;
 
-  // "ring", "mapped", "sim", "roce"; of two wires, that of the first
-  virtual const char* name() const = 0;
-  // Who this side is.
-  virtual Gid gid() const = 0;
-  // The most payload bytes of one packet; headers come on top (at most max_header_bytes). A link
-  // may have less. Of two wires, what fits either: a link may have more then.
-  virtual std::uint32_t mtu_bytes() const = 0;
-  // Every packet arrives, once and in order, as long as the link is up: no retransmission timer is
-  // needed, only link_down.
-  virtual bool lossless() const = 0;
-  // The packets that one queue pair may have on their way, those of answers that it has asked for
-  // included, on wires that lose what finds no room at the receiver; fewer after a loss. 0: this
-  // wire has no such bound.
-  virtual std::uint32_t window_packets() const { return 0; }
-  // Packets of one turn to one peer leave together, which costs no more than one of them does: what
-  // can wait a moment for company should.
-  virtual bool gathers() const { return false; }
-  // A large WRITE, of many packets, is placed past the caches: a target CPU sees its last word
-  // last, and no order before that.
-  virtual bool streams() const { return false; }
-  // A packet may take another one along, a rider of rider_bytes, which costs next to nothing then:
-  // an acknowledgement should wait a moment for somebody who takes it along.
-  virtual bool carries_riders() const { return false; }
-  // Payload need not be copied to the wire for every peer; see lend.
-  virtual bool lends() const { return false; }
-  // These of one link. On a wire whose links are not alike, the functions above tell what holds
-  // for all of them, and `streams` whether it may be so.
-  virtual LinkTraits traits(LinkId link) const {
-    (void)link;
-    return {.mtu_bytes = mtu_bytes(),
-            .lossless = lossless(),
-            .window_packets = window_packets(),
-            .gathers = gathers(),
-            .streams = streams(),
-            .carries_riders = carries_riders()};
-  }
+  virtual WireTraits traits() const = 0;
+  virtual LinkTraits traits(LinkId link) const = 0;
+  // Asked by the device that is made on the wire, once.
+  virtual WireParts parts() { return {}; }
 
   // The link to a peer, or nothing when this wire cannot reach it now.
   virtual std::optional<LinkId> link_to(const Gid& peer) const = 0;
+  // Who is at the other end of a link from which a packet has just come.
+  virtual Gid peer_of(LinkId link) const = 0;
 
   // A packet to that peer is going to be made; wires that can get ready for it may do so meanwhile.
   virtual void prepare(LinkId link) { (void)link; }
@@ -119,55 +165,19 @@ class Wire {
     racy_copy(room.subspan(header_bytes), payload);
     return room.first(header_bytes);
   }
-  // The same with a rider, which is copied at once and received before the packet. Only where
-  // riders are carried, and of packets that leave rider_bytes of the largest.
-  virtual Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) {
-    (void)link, (void)rider, (void)size_bytes;
-    REMORA_CHECK(false, "this wire carries no riders");
-    return {};
-  }
-  // Memory that is on offer from here on: where a peer may read it too, payload in it need not be
-  // copied to the wire. It may be offered several times, and is withdrawn as often.
-  // What was lent is had back then, as by recall.
-  virtual void offer(ConstBytes memory, const Backing& backing) { (void)memory, (void)backing; }
-  virtual void withdraw(ConstBytes memory) { (void)memory; }
-  // As reserve_around, of payload that stays where it lies: the peer takes it from there, and sees
-  // it as it is then. It is there until an answer shows that the peer has it, or until recall.
-  // Empty where that cannot be, or there is no room: then try to reserve. `later` says that it can
-  // be when the peer has taken what it was lent before.
-  virtual Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) {
-    (void)link, (void)header_bytes, (void)payload, (void)later;
-    return {};
-  }
-  // Whatever was lent and a peer, or this one, may not have yet is copied to the wire now. Of one
-  // peer, whether that was anything.
-  virtual void recall() {}
-  virtual bool recall(LinkId link) {
-    (void)link;
-    return false;
-  }
-  // Sends what was reserved last.
+  // Sends what was reserved last, by whatever of these functions or of a part's.
   virtual void commit() = 0;
   // That peer has enough to do at the moment: what is committed until the next flush or poll had
   // better leave in few calls than soon.
   virtual void take_time(LinkId link) { (void)link; }
   // Tells the wire that the NIC has nothing more to send in this turn: packets may be on their way
   // from now on at the latest. A peer that sleeps may hear of them as late as at the next poll, at
-  // arm_wake or at left.
+  // arm_wake or at pause_begins.
   virtual void flush() = 0;
 
   // Hands up to `budget` packets that have arrived to the sink; returns how many. Each is consumed
   // when the sink returns.
   virtual std::size_t poll(PacketSink& sink, std::size_t budget) = 0;
-
-  // For a loop that sleeps; meanings as in Poller. Whether the wire has no descriptor, or packets
-  // to hand over at this moment.
-  virtual int wake_fd() const { return -1; }
-  virtual bool arm_wake() { return true; }
-  // As Poller::left.
-  virtual void left() {}
-  // As Poller::wants_spin.
-  virtual bool wants_spin() const { return true; }
 
   // The time that the NIC spends on something, in worlds where that is modelled; nothing elsewhere.
   // The count is of requests, of misses, of bytes read, of bytes written, of bytes made persistent.
@@ -179,9 +189,6 @@ class Wire {
     persist,
   };
   virtual void charge(Cost cost, std::uint64_t count) = 0;
-
-  // A way around this wire, where there is one; it lives as long as the wire.
-  virtual Shortcut* shortcut() { return nullptr; }
 
   // Cuts off a peer that misbehaves: the link goes down on both sides.
   virtual void cut_off(LinkId link) = 0;

@@ -7,6 +7,7 @@
 #include "fabric/verbs/context.h"
 #include "fabric/verbs/event_channel.h"
 #include "fabric/verbs/queue_pair.h"
+#include "fabric/verbs/shared_queue.h"
 #include "fabric/verbs/work_ring.h"
 
 namespace remora::fabric::verbs {
@@ -67,6 +68,15 @@ std::size_t Completions::translate(std::span<const ibv_wc> from, std::span<WorkC
   std::size_t count = 0;
   for (const ibv_wc& completion : from) {
     const WorkName name = WorkName::from(completion.wr_id);
+    if (name.generation == WorkName::shared_generation) [[unlikely]] {
+      SharedQueue* shared = context_.find_shared(name.slot);
+      Qp* taker = context_.find_number(completion.qp_num);
+      count += shared != nullptr && taker != nullptr &&
+                       taker->received(*shared, name, completion, out[count])
+                   ? 1U
+                   : 0U;
+      continue;
+    }
     Qp* qp = context_.find(name.slot, name.generation);
     // Of a queue pair that is gone or was reset, there are no completions.
     if (qp != nullptr && qp->completed(name, completion, out[count])) [[likely]] {

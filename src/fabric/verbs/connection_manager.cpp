@@ -85,15 +85,9 @@ std::string device_of(const rdma_cm_id* id) {
 
 Result<std::unique_ptr<CmCall>> CmCall::start(const sockaddr* address) {
   std::unique_ptr<CmCall> call(new CmCall());
-  Result<CmChannel> channel = make_channel();
-  if (!channel.ok()) {
-    return channel.status();
-  }
+  REMORA_TRY_RESULT(channel, make_channel());
   call->channel_ = std::move(channel).value();
-  Result<CmId> id = make_id(call->channel_.get());
-  if (!id.ok()) {
-    return id.status();
-  }
+  REMORA_TRY_RESULT(id, make_id(call->channel_.get()));
   call->id_ = std::move(id).value();
   if (rdma_resolve_addr(call->id_.get(), nullptr, const_cast<sockaddr*>(address), resolve_ms) !=
       0) {
@@ -123,10 +117,7 @@ Status CmCall::take(const rdma_cm_event& event) {
       state_ = State::resolved;
       return Status();
     case RDMA_CM_EVENT_CONNECT_RESPONSE: {
-      const Result<CmWord> word = unpack(event.param.conn);
-      if (!word.ok()) {
-        return word.status();
-      }
+      REMORA_TRY_RESULT(word, unpack(event.param.conn));
       answer_ = *word;
       state_ = State::answered;
       return Status();
@@ -187,15 +178,9 @@ Status CmRequest::accept(const CmWord& own) {
 
 Result<std::unique_ptr<CmListener>> CmListener::listen(const sockaddr* address) {
   std::unique_ptr<CmListener> listener(new CmListener());
-  Result<CmChannel> channel = make_channel();
-  if (!channel.ok()) {
-    return channel.status();
-  }
+  REMORA_TRY_RESULT(channel, make_channel());
   listener->channel_ = std::move(channel).value();
-  Result<CmId> id = make_id(listener->channel_.get());
-  if (!id.ok()) {
-    return id.status();
-  }
+  REMORA_TRY_RESULT(id, make_id(listener->channel_.get()));
   listener->id_ = std::move(id).value();
   if (rdma_bind_addr(listener->id_.get(), const_cast<sockaddr*>(address)) != 0 ||
       rdma_listen(listener->id_.get(), backlog) != 0) {

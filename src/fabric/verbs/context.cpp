@@ -11,6 +11,7 @@
 #include "fabric/verbs/port_counters.h"
 #include "fabric/verbs/queue_pair.h"
 #include "fabric/verbs/rxe_ring.h"
+#include "fabric/verbs/shared_queue.h"
 #include "fabric/verbs/translate.h"
 
 namespace remora::fabric::verbs {
@@ -95,10 +96,7 @@ Context::Context(OpenContext device, const VerbsOptions& options)
 Context::~Context() = default;
 
 Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
-  Result<OpenContext> device = open_device(options.device);
-  if (!device.ok()) {
-    return device.status();
-  }
+  REMORA_TRY_RESULT(device, open_device(options.device));
   VerbsOptions chosen = options;
   if (chosen.port == 0) {
     chosen.port = std::max<std::uint8_t>(active_port(device->get()), 1);
@@ -112,11 +110,7 @@ Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
   if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) {
     return os_failure("cannot set the device's event descriptor", errno);
   }
-  Result<std::unique_ptr<EventChannel>> events =
-      EventChannel::create(context->device(), &context->queue_pairs_);
-  if (!events.ok()) {
-    return events.status();
-  }
+  REMORA_TRY_RESULT(events, EventChannel::create(context->device(), &context->queue_pairs_));
   context->events_ = std::move(events).value();
   return context;
 }
@@ -140,10 +134,7 @@ Status Context::look() {
   facts_.by_hand = options_.flush == FlushMethod::native && !facts_.built_with_flush &&
                    facts_.device_flushes && facts_.built_with_atomic_write &&
                    facts_.device_writes_atomically && is_rxe(all.orig_attr) && knows_ring();
-  Result<Methods> methods = choose_methods(facts_, options_.flush);
-  if (!methods.ok()) {
-    return methods.status();
-  }
+  REMORA_TRY_RESULT(methods, choose_methods(facts_, options_.flush));
   methods_ = *methods;
   pages_on_demand_ = reads_and_writes_on_demand(all.odp_caps);
   const ibv_device_attr& most = all.orig_attr;
@@ -165,8 +156,17 @@ Status Context::look() {
       .max_regions = positive(most.max_mr),
       .max_reads_in_flight =
           std::min({positive(most.max_qp_rd_atom), positive(most.max_qp_init_rd_atom), 255U}),
+      .max_datagram_bytes = std::min(mtu, datagram_bytes_max),
       .placement_order = PlacementOrder::last_word_last,
+      .flush_worth =
+          methods_.flush == FlushMethod::native ? FlushWorth::persistent : FlushWorth::pushed,
       .capabilities = capabilities_of(methods_, facts_)};
+  const std::string by = "the device's, by libibverbs";
+  attributes_.capabilities.push_back({"unreliable connections", Support::native, by});
+  attributes_.capabilities.push_back({"datagrams", Support::native, by});
+  const bool shares = most.max_srq > 0;
+  attributes_.capabilities.push_back({"shared receives", shares ? Support::native : Support::none,
+                                      shares ? by : "the device has no shared receive queue"});
   return Status();
 }
 
@@ -256,8 +256,28 @@ void Context::remove(std::uint16_t slot) {
 std::uint16_t Context::renew(std::uint16_t slot) {
   Slot& renewed = slots_[slot];
   renewed.generation =
-      static_cast<std::uint16_t>((renewed.generation + 1) & WorkName::generation_mask);
+      static_cast<std::uint16_t>((renewed.generation + 1) % WorkName::shared_generation);
   return renewed.generation;
+}
+
+std::optional<std::uint16_t> Context::add(SharedQueue& queue) {
+  auto free = std::ranges::find(shared_, nullptr);
+  if (free == shared_.end()) {
+    if (shared_.size() == most_slots) {
+      return std::nullopt;
+    }
+    shared_.push_back(nullptr);
+    free = shared_.end() - 1;
+  }
+  *free = &queue;
+  return static_cast<std::uint16_t>(free - shared_.begin());
+}
+
+Qp* Context::find_number(QpNumber number) const {
+  const auto found = std::ranges::find_if(slots_, [number](const Slot& slot) {
+    return slot.qp != nullptr && slot.qp->number() == number;
+  });
+  return found == slots_.end() ? nullptr : found->qp;
 }
 
 // --- Trouble ---
@@ -286,6 +306,9 @@ void Context::take_events() {
           qp.fail();
         }
       });
+    }
+    if (event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED) {
+      static_cast<SharedQueue*>(event.element.srq->srq_context)->note_event();
     }
     ibv_ack_async_event(&event);
   }

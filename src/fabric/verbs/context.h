@@ -21,6 +21,7 @@ namespace remora::fabric::verbs {
 class Completions;
 class EventChannel;
 class Qp;
+class SharedQueue;
 
 class Context {
  public:
@@ -47,6 +48,14 @@ class Context {
   };
   std::optional<Place> add(Qp& qp);
   void remove(std::uint16_t slot);
+  // The same of shared receive queues, which have slots of their own.
+  std::optional<std::uint16_t> add(SharedQueue& queue);
+  void remove_shared(std::uint16_t slot) { shared_[slot] = nullptr; }
+  SharedQueue* find_shared(std::uint16_t slot) const {
+    return slot < shared_.size() ? shared_[slot] : nullptr;
+  }
+  // The queue pair of this number, of those that are there.
+  Qp* find_number(QpNumber number) const;
   // Names that were given out for this slot mean nothing from now on; returns the new generation.
   std::uint16_t renew(std::uint16_t slot);
   Qp* find(std::uint16_t slot, std::uint16_t generation) const {
@@ -94,6 +103,7 @@ class Context {
   DeviceAttributes attributes_;
   bool pages_on_demand_ = false;
   std::vector<Slot> slots_;
+  std::vector<SharedQueue*> shared_;
   std::size_t queue_pairs_ = 0;
   std::map<Gid, std::uint32_t> violations_;
   std::uint64_t violation_count_ = 0;

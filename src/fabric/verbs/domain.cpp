@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "fabric/registration.h"
+#include "fabric/verbs/address.h"
 #include "fabric/verbs/context.h"
 #include "fabric/verbs/queue_pair.h"
+#include "fabric/verbs/shared_queue.h"
 
 namespace remora::fabric::verbs {
 namespace {
@@ -99,6 +101,12 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
   if (const char* reason = why_not_register(bytes, access, persistence)) {
     return Status(Code::invalid_argument, reason);
   }
+  if ((access & past_caches) != 0) {
+    return Status(
+        Code::unsupported,
+        "libibverbs has no way to keep what peers write out of the CPU's caches; register "
+        "without past_caches, and let a CPU flush what they write");
+  }
   const FlushMethod method = context_.methods().flush;
   if ((access & flush_persistence) != 0) {
     if (const char* reason = why_not_persistent(persistence->strategy(), method)) {
@@ -127,6 +135,17 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
 Result<std::unique_ptr<QueuePair>> Domain::create_queue_pair(const QueuePairOptions& options) {
   REMORA_TRY(core_.status());
   return Qp::create(context_, *core_, options);
+}
+
+Result<std::unique_ptr<AddressHandle>> Domain::create_address_handle(const Gid& peer) {
+  REMORA_TRY(core_.status());
+  return Address::create(context_, *core_, peer);
+}
+
+Result<std::unique_ptr<SharedReceives>> Domain::create_shared_receives(
+    const SharedReceivesOptions& options) {
+  REMORA_TRY(core_.status());
+  return SharedQueue::create(context_, *core_, options);
 }
 
 }  // namespace remora::fabric::verbs

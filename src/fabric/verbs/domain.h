@@ -32,6 +32,16 @@ class DomainCore {
     registered_[key] = {bytes, access};
   }
   void forget(LocalKey key) { registered_.erase(key); }
+  // Address handles by their numbers.
+  std::uint32_t add(ibv_ah* handle) {
+    addresses_[++last_address_] = handle;
+    return last_address_;
+  }
+  void remove_address(std::uint32_t number) { addresses_.erase(number); }
+  ibv_ah* find_address(std::uint32_t number) const {
+    const auto found = addresses_.find(number);
+    return found == addresses_.end() ? nullptr : found->second;
+  }
   // Whether the device may read these bytes by their key, or store to them if that is asked for.
   bool covers(const Sge& piece, bool stores) const;
 
@@ -47,6 +57,8 @@ class DomainCore {
   ibv_mr* scratch_ = nullptr;
   alignas(word_bytes) std::array<std::byte, word_bytes> scratch_bytes_ = {};
   std::map<LocalKey, Registered> registered_;
+  std::map<std::uint32_t, ibv_ah*> addresses_;
+  std::uint32_t last_address_ = 0;
 };
 
 class Domain final : public ProtectionDomain {
@@ -57,6 +69,9 @@ class Domain final : public ProtectionDomain {
   Result<std::unique_ptr<MemoryRegion>> register_memory(Bytes bytes, AccessFlags access,
                                                         Region* persistence) override;
   Result<std::unique_ptr<QueuePair>> create_queue_pair(const QueuePairOptions& options) override;
+  Result<std::unique_ptr<AddressHandle>> create_address_handle(const Gid& peer) override;
+  Result<std::unique_ptr<SharedReceives>> create_shared_receives(
+      const SharedReceivesOptions& options) override;
 
  private:
   Context& context_;

@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "fabric/nic/core/rnr_timer.h"
+#include "fabric/nic/queue_pair/rnr_timer.h"
+#include "fabric/verbs/address.h"
 #include "fabric/verbs/completion_queue.h"
 #include "fabric/verbs/domain.h"
+#include "fabric/verbs/shared_queue.h"
 #include "fabric/verbs/translate.h"
 #include "runtime/system_random.h"
 
@@ -17,23 +19,50 @@ namespace {
 constexpr std::uint32_t sequence_mask = 0xffffff;
 constexpr std::uint8_t most_retries = 6;  // Linux rxe takes 7 for ever
 constexpr std::uint8_t most_rnr_retries = 7;
-constexpr std::uint8_t hop_limit = 64;
 
 PacketSequence fresh_sequence() {
   return static_cast<PacketSequence>(random_word() & sequence_mask);
 }
 
-Status check_options(const Context& context, const QueuePairOptions& options) {
+ibv_qp_type type_of(Transport transport) {
+  switch (transport) {
+    case Transport::uc:
+      return IBV_QPT_UC;
+    case Transport::ud:
+      return IBV_QPT_UD;
+    case Transport::rc:
+      break;
+  }
+  return IBV_QPT_RC;
+}
+
+Status check_options(const Context& context, const DomainCore& domain,
+                     const QueuePairOptions& options) {
   if (dynamic_cast<Completions*>(options.send_queue) == nullptr ||
       dynamic_cast<Completions*>(options.receive_queue) == nullptr) {
     return Status(Code::invalid_argument, "a queue pair needs two completion queues of its device");
   }
+  if (options.shared_receives != nullptr) {
+    const auto* shared = dynamic_cast<const SharedQueue*>(options.shared_receives);
+    if (shared == nullptr || shared->domain() != &domain) {
+      return Status(Code::invalid_argument, "the shared receive queue is of another domain");
+    }
+  }
   const DeviceAttributes& most = context.attributes();
   if (options.max_sends > most.max_work_requests || options.max_receives > most.max_work_requests ||
       options.max_pieces > most.max_pieces || options.max_inline_bytes > most.max_inline_bytes) {
-    return Status(Code::invalid_argument, "more than the device has; see its attributes");
+    return Status(Code::invalid_argument,
+                  "the options exceed the limits of the device; see its attributes");
   }
   return Status();
+}
+
+// What a connection is told of its peer.
+int mask_of_connection(Transport transport) {
+  const int all = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                  IBV_QP_ACCESS_FLAGS;
+  const int of_reliable = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  return transport == Transport::rc ? all | of_reliable : all;
 }
 
 ibv_qp_init_attr_ex init_of(const Context& context, const DomainCore& domain,
@@ -41,7 +70,10 @@ ibv_qp_init_attr_ex init_of(const Context& context, const DomainCore& domain,
   ibv_qp_init_attr_ex init = {};
   init.send_cq = static_cast<Completions*>(options.send_queue)->queue();
   init.recv_cq = static_cast<Completions*>(options.receive_queue)->queue();
-  init.qp_type = IBV_QPT_RC;
+  init.qp_type = type_of(options.transport);
+  if (options.shared_receives != nullptr) {
+    init.srq = static_cast<SharedQueue*>(options.shared_receives)->queue();
+  }
   init.cap = {.max_send_wr = std::max(options.max_sends, 1U),
               .max_recv_wr = std::max(options.max_receives, 1U),
               .max_send_sge = std::max(options.max_pieces, 1U),
@@ -50,6 +82,9 @@ ibv_qp_init_attr_ex init_of(const Context& context, const DomainCore& domain,
                   std::max(options.max_inline_bytes, static_cast<std::uint32_t>(word_bytes))};
   init.pd = domain.domain();
   init.comp_mask = IBV_QP_INIT_ATTR_PD;
+  if (options.transport != Transport::rc) {
+    return init;
+  }
 #ifdef REMORA_VERBS_HAVE_FLUSH
   if (context.methods().flush == FlushMethod::native) {
     init.send_ops_flags |= IBV_QP_EX_WITH_FLUSH;
@@ -78,11 +113,12 @@ Qp::Qp(Context& context, std::shared_ptr<DomainCore> domain, const QueuePairOpti
       requests_{},
       words_{},
       pieces_(batch * std::max(options.max_pieces, 1U)),
-      kept_(std::size_t{std::bit_ceil(std::max(options.max_sends, 1U))} * options.max_pieces) {}
+      kept_(std::size_t{std::bit_ceil(std::max(options.max_sends, 1U))} * options.max_pieces),
+      headers_(is_datagram() ? WorkRing::slots_of(options.max_receives) : 0) {}
 
 Result<std::unique_ptr<QueuePair>> Qp::create(Context& context, std::shared_ptr<DomainCore> domain,
                                               const QueuePairOptions& options) {
-  REMORA_TRY(check_options(context, options));
+  REMORA_TRY(check_options(context, *domain, options));
   std::unique_ptr<Qp> made(new Qp(context, std::move(domain), options));
   const std::optional<Context::Place> place = context.add(*made);
   if (!place) {
@@ -159,8 +195,10 @@ Status Qp::initialise() {
   attributes.port_num = context_.port();
   attributes.pkey_index = 0;
   attributes.qp_access_flags = 0;  // until it is connected
+  attributes.qkey = options_.queue_key;
   REMORA_TRY(modify(attributes,
-                    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+                    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+                        (is_datagram() ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS),
                     "cannot initialise the queue pair"));
   state_ = QpState::init;
   return Status();
@@ -172,9 +210,10 @@ Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) 
   }
   if (options.reads_in_flight == 0 ||
       options.reads_in_flight > context_.attributes().max_reads_in_flight) {
-    return Status(Code::invalid_argument, "reads_in_flight is beyond what the device can do");
+    return Status(Code::invalid_argument,
+                  "reads_in_flight is 0, or exceeds the limit of the device");
   }
-  if (context_.is_refused(peer.gid)) {
+  if (!is_datagram() && context_.is_refused(peer.gid)) {
     return Status(Code::permission_denied,
                   to_text(peer.gid) + " asked too often for what it has no right to");
   }
@@ -193,7 +232,9 @@ Status Qp::connect(const QueuePairAddress& peer, const ConnectOptions& options) 
 
 Status Qp::become_ready_to_receive(const QueuePairAddress& peer, const ConnectOptions& options) {
   AccessFlags rights = options.remote_access & (remote_write | remote_read | remote_atomic);
-  if (context_.grants_flush()) {
+  if (options_.transport == Transport::uc) {
+    rights &= remote_write;
+  } else if (context_.grants_flush()) {
     rights |= options.remote_access & (flush_visibility | flush_persistence);
   }
   ibv_qp_attr attributes = {};
@@ -204,17 +245,8 @@ Status Qp::become_ready_to_receive(const QueuePairAddress& peer, const ConnectOp
   attributes.max_dest_rd_atomic = static_cast<std::uint8_t>(options.reads_in_flight);
   attributes.min_rnr_timer = nic::rnr_code(options.rnr_delay_ns);
   attributes.qp_access_flags = rights;
-  attributes.ah_attr.port_num = context_.port();
-  if (context_.is_infiniband()) {
-    attributes.ah_attr.dlid = lid_of(peer.gid);
-  } else {
-    attributes.ah_attr.is_global = 1;
-    std::memcpy(attributes.ah_attr.grh.dgid.raw, peer.gid.data(), peer.gid.size());
-    attributes.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(context_.gid_index());
-    attributes.ah_attr.grh.hop_limit = hop_limit;
-  }
-  const int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS;
+  attributes.ah_attr = way_to(context_, peer.gid);
+  const int mask = is_datagram() ? IBV_QP_STATE : mask_of_connection(options_.transport);
   if (const int error = ibv_modify_qp(pair_, &attributes, mask)) {
     return Status(Code::not_found, context_.attributes().name + " does not reach the peer " +
                                        to_text(peer.gid) + ": " + std::strerror(error));
@@ -224,16 +256,18 @@ Status Qp::become_ready_to_receive(const QueuePairAddress& peer, const ConnectOp
 
 Status Qp::become_ready_to_send(const ConnectOptions& options) {
   ibv_qp_attr attributes = {};
+  const int of_reliable =
+      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
   attributes.qp_state = IBV_QPS_RTS;
   attributes.timeout = timeout_code(options.timeout_ns);
   attributes.retry_cnt = std::min(options.retry_count, most_retries);
   attributes.rnr_retry = std::min(options.rnr_retry, most_rnr_retries);
   attributes.sq_psn = first_packet_;
   attributes.max_rd_atomic = static_cast<std::uint8_t>(options.reads_in_flight);
-  return modify(attributes,
-                IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
-                "cannot make the queue pair ready to send");
+  return modify(
+      attributes,
+      IBV_QP_STATE | IBV_QP_SQ_PSN | (options_.transport == Transport::rc ? of_reliable : 0),
+      "cannot make the queue pair ready to send");
 }
 
 void Qp::fail() {
@@ -277,6 +311,8 @@ void Qp::note_breach() {
 // --- Completions ---
 
 bool Qp::completed(const WorkName& name, const ibv_wc& completion, WorkCompletion& out) {
+  std::byte* const begin =
+      name.receive && is_datagram() ? headers_[receives_.place(name.sequence)] : nullptr;
   const std::optional<PostedWork> work =
       name.receive ? receives_.take(name.sequence) : sends_.take(name.sequence);
   if (!work) [[unlikely]] {
@@ -304,16 +340,42 @@ bool Qp::completed(const WorkName& name, const ibv_wc& completion, WorkCompletio
     return true;
   }
   if (name.receive) {
-    out.size_bytes = completion.byte_len;
-    if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-      out.opcode = Opcode::receive_imm;
-    }
-    if ((completion.wc_flags & IBV_WC_WITH_IMM) != 0) {
-      out.has_immediate = true;
-      out.immediate = be32toh(completion.imm_data);
-    }
+    fill_received(completion, begin, out);
   }
   return work->signalled;
+}
+
+void Qp::fill_received(const ibv_wc& completion, std::byte* begin, WorkCompletion& out) {
+  out.size_bytes = completion.byte_len;
+  if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    out.opcode = Opcode::receive_imm;
+  }
+  if ((completion.wc_flags & IBV_WC_WITH_IMM) != 0) {
+    out.has_immediate = true;
+    out.immediate = be32toh(completion.imm_data);
+  }
+  if (is_datagram() && begin != nullptr) {
+    write_header(context_, completion, begin);
+  }
+}
+
+bool Qp::received(SharedQueue& shared, const WorkName& name, const ibv_wc& completion,
+                  WorkCompletion& out) {
+  const std::optional<SharedQueue::Posted> posted = shared.take(name.sequence);
+  if (!posted) {
+    return false;
+  }
+  out = {.id = posted->id,
+         .status = to_status(completion.status),
+         .opcode = Opcode::receive,
+         .qp = number()};
+  if (completion.status == IBV_WC_SUCCESS) {
+    fill_received(completion, posted->begin, out);
+    return true;
+  }
+  failed_here_ = failed_here_ || out.status != WorkStatus::flushed;
+  state_ = QpState::error;
+  return true;
 }
 
 }  // namespace remora::fabric::verbs

@@ -18,6 +18,7 @@ namespace remora::fabric::verbs {
 
 class Completions;
 class DomainCore;
+class SharedQueue;
 
 class Qp final : public QueuePair {
  public:
@@ -39,6 +40,9 @@ class Qp final : public QueuePair {
 
   // A completion of one of its requests: fills `out`, and returns whether the caller is to see it.
   bool completed(const WorkName& name, const ibv_wc& completion, WorkCompletion& out);
+  // The same of a receive that it has taken from a shared queue.
+  bool received(SharedQueue& shared, const WorkName& name, const ibv_wc& completion,
+                WorkCompletion& out);
   bool uses(const Completions& queue) const;
 
  private:
@@ -49,6 +53,9 @@ class Qp final : public QueuePair {
   Qp(Context& context, std::shared_ptr<DomainCore> domain, const QueuePairOptions& options);
 
   Status modify(ibv_qp_attr& attributes, int mask, const char* what);
+  bool is_datagram() const { return options_.transport == Transport::ud; }
+  const char* why_not(const SendWork& work) const;
+  void fill_received(const ibv_wc& completion, std::byte* begin, WorkCompletion& out);
   Status become_ready_to_receive(const QueuePairAddress& peer, const ConnectOptions& options);
   Status become_ready_to_send(const ConnectOptions& options);
   void note_breach();
@@ -86,7 +93,8 @@ class Qp final : public QueuePair {
   std::array<ibv_send_wr, batch> requests_;
   std::array<std::uint64_t, batch> words_;
   std::vector<ibv_sge> pieces_;
-  std::vector<Sge> kept_;  // the pieces of what is in the ring of sends
+  std::vector<Sge> kept_;            // the pieces of what is in the ring of sends
+  std::vector<std::byte*> headers_;  // of datagrams: where those in the ring of receives begin
 };
 
 }  // namespace remora::fabric::verbs

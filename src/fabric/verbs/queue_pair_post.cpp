@@ -15,17 +15,12 @@ namespace {
 
 // A1: the responder has to refuse it. Some devices would not even post it.
 bool is_misplaced(const SendWork& work) {
-  return (is_atomic(work.opcode) || work.opcode == Opcode::atomic_write) &&
-         work.remote.address % word_bytes != 0;
+  return changes_word(work.opcode) && work.remote.address % word_bytes != 0;
 }
 
 // The flag, if it is wanted.
 unsigned flag(bool wanted, ibv_send_flags which) {
   return wanted ? static_cast<unsigned>(which) : 0U;
-}
-
-ibv_sge to_sge(const Sge& piece) {
-  return {reinterpret_cast<std::uintptr_t>(piece.address), piece.size_bytes, piece.key};
 }
 
 }  // namespace
@@ -74,7 +69,11 @@ void Qp::fill(const SendWork& work, std::size_t place) {
   request.num_sge = static_cast<int>(work.pieces.size());
   std::ranges::transform(work.pieces, request.sg_list, to_sge);
   request.imm_data = htobe32(work.immediate);
-  if (is_atomic(work.opcode)) {
+  if (is_datagram()) {
+    request.wr.ud = {.ah = domain_->find_address(handle_of(work.remote)),
+                     .remote_qpn = queue_pair_of(work.remote),
+                     .remote_qkey = work.remote.key};
+  } else if (is_atomic(work.opcode)) {
     const bool swaps = work.opcode == Opcode::compare_swap;
     request.wr.atomic = {.remote_addr = work.remote.address,
                          .compare_add = swaps ? work.compare : work.operand,
@@ -123,7 +122,7 @@ void Qp::keep_pieces(const SendWork& work) {
 }
 
 bool Qp::has_wrong_piece(std::uint32_t sequence, const PostedWork& work) {
-  const bool stores = work.opcode == Opcode::read || is_atomic(work.opcode);
+  const bool stores = brings_bytes(work.opcode);
   return std::ranges::any_of(kept_pieces(sequence).first(work.pieces),
                              [&](const Sge& piece) { return !domain_->covers(piece, stores); });
 }
@@ -177,13 +176,26 @@ Status Qp::post_native([[maybe_unused]] const SendWork& work) {
   return Status();
 }
 
+const char* Qp::why_not(const SendWork& work) const {
+  if (!is_datagram()) {
+    return why_not_post(work, options_);
+  }
+  if (const char* reason =
+          why_not_post_datagram(work, options_, context_.attributes().max_datagram_bytes)) {
+    return reason;
+  }
+  return domain_->find_address(handle_of(work.remote)) == nullptr
+             ? "the domain has no such address handle; see AddressHandle::to"
+             : nullptr;
+}
+
 Status Qp::post_sends(std::span<const SendWork> works) {
   if (state_ == QpState::reset || state_ == QpState::init) {
     return Status(Code::closed, "the queue pair is not connected");
   }
   std::size_t ready = 0;
   for (const SendWork& work : works) {
-    const char* reason = why_not_post(work, options_);
+    const char* reason = why_not(work);
     if (reason != nullptr || sends_.room() == 0) [[unlikely]] {
       REMORA_TRY(post_ready(ready));
       return reason != nullptr
@@ -199,8 +211,7 @@ Status Qp::post_sends(std::span<const SendWork> works) {
       continue;
     }
     fill(work, ready);
-    const bool brings_bytes = work.opcode == Opcode::read || is_atomic(work.opcode);
-    const std::uint64_t size = brings_bytes ? total_bytes(work.pieces) : 0;
+    const std::uint64_t size = brings_bytes(work.opcode) ? total_bytes(work.pieces) : 0;
     const bool has_keys = to_opcode(work.opcode) && !work.inline_data;
     if (has_keys) {
       keep_pieces(work);
@@ -224,8 +235,8 @@ Status Qp::post_receive(std::span<const ReceiveWork> works) {
     return Status(Code::closed, "the queue pair is reset; initialise it first");
   }
   for (const ReceiveWork& work : works) {
-    if (work.pieces.size() > options_.max_pieces) {
-      return Status(Code::invalid_argument, "more pieces than the queue pair was made for");
+    if (const char* reason = why_not_receive(work, options_)) {
+      return Status(Code::invalid_argument, reason);
     }
     if (receives_.room() == 0) {
       return Status(Code::no_space, "the receive queue is full");
@@ -238,6 +249,9 @@ Status Qp::post_receive(std::span<const ReceiveWork> works) {
     ibv_recv_wr* refused = nullptr;
     if (const int error = ibv_post_recv(pair_, &request, &refused)) {
       return post_failure(error);
+    }
+    if (is_datagram()) {
+      headers_[receives_.place(receives_.next())] = work.pieces[0].address;
     }
     receives_.push({.id = work.id, .opcode = Opcode::receive});
   }

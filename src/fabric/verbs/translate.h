@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "fabric/queue_pair.h"
 #include "fabric/types.h"
+#include "fabric/work.h"
 
 namespace remora::fabric::verbs {
 
@@ -31,5 +32,9 @@ ibv_mtu to_mtu(std::uint32_t bytes);
 
 // What posting failed for, from the number that libibverbs returns.
 Status post_failure(int error_number);
+
+inline ibv_sge to_sge(const Sge& piece) {
+  return {reinterpret_cast<std::uintptr_t>(piece.address), piece.size_bytes, piece.key};
+}
 
 }  // namespace remora::fabric::verbs

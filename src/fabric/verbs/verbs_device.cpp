@@ -40,10 +40,7 @@ VerbsDevice::VerbsDevice(std::unique_ptr<Context> context) : context_(std::move(
 VerbsDevice::~VerbsDevice() = default;
 
 Result<std::unique_ptr<VerbsDevice>> VerbsDevice::open(const VerbsOptions& options) {
-  Result<std::unique_ptr<Context>> context = Context::open(options);
-  if (!context.ok()) {
-    return context.status();
-  }
+  REMORA_TRY_RESULT(context, Context::open(options));
   return std::unique_ptr<VerbsDevice>(new VerbsDevice(std::move(context).value()));
 }
 

@@ -22,6 +22,8 @@ struct WorkName {
   bool receive = false;
 
   static constexpr std::uint16_t generation_mask = 0x7fff;
+  // What is named is a receive of the shared queue in that slot, and the sequence its place there.
+  static constexpr std::uint16_t shared_generation = 0x7fff;
 
   std::uint64_t packed() const {
     return std::uint64_t{sequence} | std::uint64_t{slot} << 32 |
@@ -68,6 +70,11 @@ class WorkRing {
     return entries_[sequence & mask_];
   }
   void clear() { head_ = tail_; }
+  // Where the one of this sequence number lies, of as many as slots_of(capacity).
+  std::uint32_t place(std::uint32_t sequence) const { return sequence & mask_; }
+  static std::uint32_t slots_of(std::uint32_t capacity) {
+    return std::bit_ceil(capacity == 0 ? 1 : capacity);
+  }
 
  private:
   const std::uint32_t capacity_;

@@ -28,15 +28,9 @@ class Connecting final : public PendingClient {
     caller_options.slots = std::min<std::uint32_t>(options.in_flight, 14) + 1;
     caller_options.operations = 2 * options.in_flight + 2;
     caller_options.timeout_ns = options.timeout_ns;
-    Result<std::unique_ptr<rpc::Caller>> caller = rpc::Caller::create(host, caller_options);
-    if (!caller.ok()) {
-      return caller.status();
-    }
-    Result<std::unique_ptr<Buffers>> buffers =
-        Buffers::create(host.runtime(), (*caller)->domain(), options.buffer_bytes);
-    if (!buffers.ok()) {
-      return buffers.status();
-    }
+    REMORA_TRY_RESULT(caller, rpc::Caller::create(host, caller_options));
+    REMORA_TRY_RESULT(buffers,
+                      Buffers::create(host.runtime(), (*caller)->domain(), options.buffer_bytes));
     return std::unique_ptr<PendingClient>(
         new Connecting(std::move(caller).value(), std::move(buffers).value(), options));
   }
@@ -50,10 +44,7 @@ class Connecting final : public PendingClient {
     Layout layout;
     {
       rpc::CallSlot slot = co_await caller_->slot();
-      const Result<ConstBytes> reply = co_await caller_->call(slot, hello_kind, 0);
-      if (!reply.ok()) {
-        co_return reply.status();
-      }
+      REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, hello_kind, 0));
       const std::optional<Layout> told = read_struct<Layout>(*reply);
       if (!told || !told->geometry.plausible()) {
         co_return Status(Code::closed, "the server does not speak this version of the protocol");

@@ -35,6 +35,19 @@ struct IndexMemory {
     return memory;
   }
 
+  // Gives the system back up to about so many bytes of it, for one that nobody READs any more: a
+  // large one would hold the thread up. Whether some is left.
+  bool give_back(std::size_t most_bytes) {
+    const std::size_t left = region != nullptr && bytes.size() > most_bytes
+                                 ? (bytes.size() - most_bytes) / page_bytes * page_bytes
+                                 : 0;
+    if (region != nullptr) {
+      remora::give_back(bytes.subspan(left));
+    }
+    bytes = bytes.first(left);
+    return left != 0;
+  }
+
   // Every entry is free from here on: who still READs this table misses, and asks the server.
   void retire() const {
     auto* entries = reinterpret_cast<IndexEntry*>(bytes.data());

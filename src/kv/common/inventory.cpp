@@ -25,9 +25,7 @@ Result<std::unique_ptr<Inventory>> Inventory::start(const Host& host, Pool& pool
           ? Log::create(host, pool, {.engine = engine, .segment_bytes = options.segment_bytes})
           : Log::recover(host, pool, {.engine = engine},
                          [&](const Object& object) { found.push_back(object.offset()); });
-  if (!log.ok()) {
-    return log.status();
-  }
+  REMORA_TRY(log.status());
   inventory->log_ = std::move(log).value();
   inventory->take_recovered(found);
   return inventory;
@@ -90,11 +88,11 @@ void Inventory::publish(const Object& object) {
 }
 
 void Inventory::grow() {
-  IndexMemory next = IndexMemory::make(index_->next_geometry());
-  index_->begin_growth(next.bytes);
-  while (!index_->grow(1024)) {
+  IndexMemory next = IndexMemory::make(index_->grown());
+  index_->begin_resize(index_->grown(), next.bytes);
+  while (!index_->resize(1024)) {
   }
-  index_->end_growth();
+  index_->end_resize();
   host_.charge_copy(next.bytes.size());
   memory_.retire();
   retired_.push_back(std::exchange(memory_, std::move(next)));
@@ -104,11 +102,10 @@ void Inventory::grow() {
 // --- Versions ---
 
 Result<Object> Inventory::append(ConstBytes key, std::uint32_t value_bytes, std::uint64_t flags) {
-  const Result<Placed> placed = log_->append(
-      {.key = key, .value_bytes = value_bytes, .sequence = sequence_ + 1, .flags = flags});
-  if (!placed.ok()) {
-    return placed.status();
-  }
+  REMORA_TRY_RESULT(
+      placed,
+      log_->append(
+          {.key = key, .value_bytes = value_bytes, .sequence = sequence_ + 1, .flags = flags}));
   ++sequence_;
   return log_->at(placed->offset);
 }
@@ -117,14 +114,11 @@ Result<Ticket> Inventory::del(ConstBytes key) {
   if (!find(key)) {
     return last_del_;
   }
-  const Result<Placed> placed = log_->append({.key = key,
-                                              .kind = Kind::tombstone,
-                                              .sequence = sequence_ + 1,
-                                              .flags = object_format::durable_flag},
-                                             DataPool::current, Reserve::may_use);
-  if (!placed.ok()) {
-    return placed.status();
-  }
+  REMORA_TRY_RESULT(placed, log_->append({.key = key,
+                                          .kind = Kind::tombstone,
+                                          .sequence = sequence_ + 1,
+                                          .flags = object_format::durable_flag},
+                                         DataPool::current, Reserve::may_use));
   ++sequence_;
   last_del_ = host_.faults().planted(faults_.del_not_persisted) ? Ticket{} : log_->seal();
   publish(log_->at(placed->offset));

@@ -31,6 +31,8 @@ struct PlainLayout {
   IndexGeometry geometry;
   // Not 0: the pool has no key. Its segments have, and are asked for.
   std::uint64_t by_segment = 0;
+  // For engines whose clients do not do the same at all times: what they do now.
+  std::uint64_t phase = 0;
 };
 
 struct PutRequest {

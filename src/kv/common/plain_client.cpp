@@ -1,13 +1,11 @@
 #include "kv/common/plain_client.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <utility>
 
+#include "kv/common/index_search.h"
 #include "kv/common/scan.h"
 #include "kv/common/values.h"
-#include "kv/index/window.h"
 
 namespace remora::kv {
 
@@ -17,7 +15,7 @@ using fabric::WorkStatus;
 namespace {
 
 Status no_reply() {
-  return Status(Code::closed, "the server answered with something that is no reply");
+  return Status(Code::closed, "the server sent a malformed reply");
 }
 
 }  // namespace
@@ -57,11 +55,7 @@ Task<Result<PutReply>> PlainClient::ask_for_space(rpc::CallSlot& slot, ConstByte
                        .value_bytes = static_cast<std::uint32_t>(value.size()),
                        .client_sum = client_sum};
   std::memcpy(slot.request().data() + write_struct(slot.request(), ask), key.data(), key.size());
-  const Result<ConstBytes> reply =
-      co_await caller_->call(slot, put_request, sizeof ask + key.size());
-  if (!reply.ok()) {
-    co_return reply.status();
-  }
+  REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, put_request, sizeof ask + key.size()));
   const std::optional<PutReply> granted = read_struct<PutReply>(*reply);
   if (!granted) {
     co_return no_reply();
@@ -75,7 +69,7 @@ Task<Status> PlainClient::write(const Buffer& buffer, std::size_t size_bytes,
     co_return Status();
   }
   host_.charge(Work::post);
-  co_await host_.settled();
+  co_await host_.charged();
   const WorkCompletion completion =
       co_await caller_->flows().write(caller_->queue_pair(), buffer.piece(0, size_bytes), to);
   co_return completion.status == WorkStatus::success ? Status() : broken(completion);
@@ -100,10 +94,7 @@ Task<Status> PlainClient::put_client_active(ConstBytes key, ConstBytes value, Ch
     host().charge_crc(value.size());
     sum = object_format::client_checksum(key, value);
   }
-  const Result<PutReply> granted = co_await ask_for_space(slot, key, value, sum);
-  if (!granted.ok()) {
-    co_return granted.status();
-  }
+  REMORA_CO_TRY_RESULT(granted, co_await ask_for_space(slot, key, value, sum));
   if (!reaches(granted->value_offset, value.size())) {
     REMORA_CO_TRY(co_await reach(granted->value_offset, value.size(), &slot));
   }
@@ -116,23 +107,11 @@ Task<Status> PlainClient::put_client_active(ConstBytes key, ConstBytes value, Ch
 
 // --- Get ---
 
-Task<Status> PlainClient::read(const Buffer& buffer, std::size_t size_bytes,
-                               fabric::RemoteAddress from) {
-  host_.charge(Work::post);
-  co_await host_.settled();
-  const WorkCompletion completion =
-      co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
-  co_return completion.status == WorkStatus::success ? Status() : broken(completion);
-}
-
 Task<Result<GetReply>> PlainClient::ask(ConstBytes key) {
   ++asked_gets_;
   rpc::CallSlot slot = co_await caller_->slot();
   std::memcpy(slot.request().data(), key.data(), key.size());
-  const Result<ConstBytes> reply = co_await caller_->call(slot, get_request, key.size());
-  if (!reply.ok()) {
-    co_return reply.status();
-  }
+  REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, get_request, key.size()));
   const std::optional<GetReply> found = read_struct<GetReply>(*reply);
   if (!found || (found->object_offset != 0 &&
                  !lies_within({.offset = found->object_offset, .size_bytes = found->size_bytes},
@@ -162,7 +141,7 @@ Task<Result<std::size_t>> PlainClient::read_found(const GetReply& found, ConstBy
   }
   const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
   if (!object || !same(object->key, key) || object->sequence != found.sequence) {
-    co_return Status(Code::closed, "the server led to a place where the object is not");
+    co_return Status(Code::closed, "stale address: the object has moved");
   }
   host_.charge_copy(object->value.size());
   co_return copy_out(object->value, value);
@@ -170,24 +149,13 @@ Task<Result<std::size_t>> PlainClient::read_found(const GetReply& found, ConstBy
 
 Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
                                      std::optional<std::size_t>& size) {
-  const Tag tag = layout_.geometry.tag(key);
-  // Both of one table, whatever comes meanwhile.
-  const fabric::RemoteAddress home{layout_.index.address + layout_.geometry.window_offset(tag),
-                                   layout_.index.key};
-  const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
-                                    layout_.index.key};
-  Window window;
-  {  // A flow that waits for a buffer holds no other.
+  IndexSearch search(layout_.index, layout_.geometry, layout_.pool_bytes, key);
+  do {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers_->take(window_bytes);
-    REMORA_CO_TRY(co_await read(buffer, window_bytes, home));
-    window.copy(buffer.bytes());
-  }
-  if (window.find(tag, layout_.pool_bytes).empty() && window.full()) {
-    const Buffer buffer = co_await buffers_->take(window_bytes);
-    REMORA_CO_TRY(co_await read(buffer, window_bytes, spill));
-    window.copy(buffer.bytes());
-  }
-  for (const Window::Candidate& candidate : window.find(tag, layout_.pool_bytes)) {
+    REMORA_CO_TRY(co_await read(buffer, window_bytes, search.next()));
+    search.take(buffer.bytes());
+  } while (search.goes_on());
+  for (const Window::Candidate& candidate : search.candidates()) {
     const Place place = candidate.current;
     if (place.offset == 0 || place.deleted || candidate.doubtful ||
         place.size_bytes > buffers_->largest_bytes()) {
@@ -203,10 +171,7 @@ Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
       continue;
     }
     host_.charge_copy(object->value.size());
-    const Result<std::size_t> copied = copy_out(object->value, value);
-    if (!copied.ok()) {
-      co_return copied.status();
-    }
+    REMORA_CO_TRY_RESULT(copied, copy_out(object->value, value));
     size = *copied;
     co_return Status();
   }
@@ -226,10 +191,7 @@ Task<Result<std::size_t>> PlainClient::get_by_reads(ConstBytes key, Bytes value)
   if (size) {
     co_return *size;
   }
-  const Result<GetReply> found = co_await ask(key);
-  if (!found.ok()) {
-    co_return found.status();
-  }
+  REMORA_CO_TRY_RESULT(found, co_await ask(key));
   if (found->generation != layout_.generation) {
     if (Status learnt = co_await refresh(); !learnt.ok()) {
       co_return learnt;
@@ -240,10 +202,7 @@ Task<Result<std::size_t>> PlainClient::get_by_reads(ConstBytes key, Bytes value)
 
 Task<Status> PlainClient::refresh() {
   rpc::CallSlot slot = co_await caller_->slot();
-  const Result<ConstBytes> reply = co_await caller_->call(slot, hello, 0);
-  if (!reply.ok()) {
-    co_return reply.status();
-  }
+  REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, hello, 0));
   const std::optional<PlainLayout> told = read_struct<PlainLayout>(*reply);
   if (!told || !told->geometry.plausible()) {
     co_return no_reply();
@@ -261,28 +220,10 @@ Task<Status> PlainClient::reach(std::uint64_t offset, std::uint64_t size_bytes,
     own.emplace(co_await caller_->slot());
     slot = &*own;
   }
-  std::uint64_t from = 0;
-  do {
-    const std::size_t size = write_struct(slot->request(), SegmentsRequest{0, from});
-    const Result<ConstBytes> reply = co_await caller_->call(*slot, segments_request, size);
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
-    const Result<std::uint64_t> next = segments_.take(*reply, from, layout_.pool_bytes);
-    if (!next.ok()) {
-      co_return next.status();
-    }
-    from = *next;
-  } while (from != 0);
+  REMORA_CO_TRY(co_await segments_.learn(*caller_, *slot, segments_request, 0, layout_.pool_bytes));
   co_return reaches(offset, size_bytes)
       ? Status()
-      : Status(Code::closed, "the server led to space that no client may reach");
-}
-
-Status PlainClient::broken(const WorkCompletion& completion) {
-  caller_->fail(Status(Code::closed, fmt::format("the server cannot be reached: {}",
-                                                 fabric::to_string(completion.status))));
-  return caller_->failure();
+      : Status(Code::closed, "the server named space outside of the memory that clients share");
 }
 
 // --- Del and scan ---
@@ -300,10 +241,7 @@ Task<Result<ScanCursor>> PlainClient::scan(ScanCursor from, std::size_t most_key
   const Credit credit = co_await enter();
   rpc::CallSlot slot = co_await caller_->slot();
   const std::size_t size = write_struct(slot.request(), ScanRequest{from, most_keys});
-  const Result<ConstBytes> reply = co_await caller_->call(slot, scan_request, size);
-  if (!reply.ok()) {
-    co_return reply.status();
-  }
+  REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, scan_request, size));
   co_return unpack_scan(*reply, sink);
 }
 

@@ -12,6 +12,7 @@
 
 #include "kv/buffers.h"
 #include "kv/common/messages.h"
+#include "kv/common/one_sided.h"
 #include "kv/common/segment_keys.h"
 #include "kv/log/object.h"
 #include "kv/store.h"
@@ -71,7 +72,9 @@ class PlainClient : public StoreClient {
                                  PutOptions options);
 
   // --- Steps of a get.
-  Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
+  Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from) {
+    return read_into(*caller_, buffer, size_bytes, from);
+  }
   // SEND-based RPC: where the key's object is; offset 0 when there is none.
   Task<Result<GetReply>> ask(ConstBytes key);
   // READ what ask() found, and hand out its value.
@@ -84,7 +87,9 @@ class PlainClient : public StoreClient {
 
   // Learns where the index is now.
   Task<Status> refresh();
-  Status broken(const fabric::WorkCompletion& completion);
+  Status broken(const fabric::WorkCompletion& completion) {
+    return kv::broken(*caller_, completion);
+  }
   // Whether in_pool() knows where these bytes are. If not, reach() learns it; the slot of a flow
   // that has one serves for asking.
   bool reaches(std::uint64_t offset, std::uint64_t size_bytes) const {
@@ -97,6 +102,8 @@ class PlainClient : public StoreClient {
                ? fabric::RemoteAddress{layout_.pool.address + offset, layout_.pool.key}
                : segments_.find(offset, 1).value();
   }
+  // Their keys may be others from here on.
+  void forget_segments() { segments_.clear(); }
   rpc::Caller& caller() { return *caller_; }
   Buffers& buffers() { return *buffers_; }
   const Host& host() const { return host_; }

@@ -11,7 +11,6 @@ namespace {
 constexpr fabric::AccessFlags reader_rights = fabric::remote_read;
 constexpr fabric::AccessFlags writer_rights =
     fabric::local_write | fabric::remote_read | fabric::remote_write;
-constexpr std::uint64_t look_persistent_ns = 1'000;
 constexpr std::size_t most_marks = 8;  // transactions of them in one turn
 
 }  // namespace
@@ -24,13 +23,10 @@ PlainServer::~PlainServer() {
   flows_.abandon();
 }
 
-Status PlainServer::listen(rpc::ServerOptions rpc_options) {
+Status PlainServer::listen(rpc::ServerOptions rpc_options, std::uint32_t batch) {
   rpc_options.most_clients = options_.most_clients;
-  rpc_options.batch = options_.batch != 0 ? options_.batch : 1;
-  Result<std::unique_ptr<rpc::Server>> rpc = rpc::Server::create(host_, *this, rpc_options);
-  if (!rpc.ok()) {
-    return rpc.status();
-  }
+  rpc_options.batch = options_.batch != 0 ? options_.batch : batch;
+  REMORA_TRY_RESULT(rpc, rpc::Server::create(host_, *this, rpc_options));
   rpc_ = std::move(rpc).value();
   readable_.emplace(log());
   shared_generation_ = index_place().generation;
@@ -47,8 +43,8 @@ Task<void> PlainServer::move_marks() {
     if (!log().note_bounds({})) {
       continue;
     }
-    const Status settled = co_await persistent(host_.drain());
-    if (!settled.ok() || !log().move_marks(most_marks).ok()) {
+    const Status awaited = co_await persistent(host_.drain());
+    if (!awaited.ok() || !log().move_marks(most_marks).ok()) {
       co_return;
     }
   }
@@ -66,10 +62,7 @@ Status PlainServer::finish() {
 // --- Clients ---
 
 Result<PeerAddress> PlainServer::accept(const PeerAddress& client, Rights rights) {
-  Result<fabric::QueuePairAddress> own = rpc_->accept(client.queue_pair, rights == Rights::write);
-  if (!own.ok()) {
-    return own.status();
-  }
+  REMORA_TRY_RESULT(own, rpc_->accept(client.queue_pair, rights == Rights::write));
   return PeerAddress{*own};
 }
 
@@ -89,17 +82,15 @@ Status PlainServer::share_log(const rpc::Session& session, Peer& peer) {
     peer.segments = std::make_unique<SegmentKeys>(*session.domain, host_.region(), log(), rights);
     return {};
   }
-  Result<std::unique_ptr<fabric::MemoryRegion>> pool = session.domain->register_memory(
-      host_.region().bytes().subspan(first_block_), rights, &host_.region());
-  if (!pool.ok()) {
-    return pool.status();
-  }
+  REMORA_TRY_RESULT(
+      pool, session.domain->register_memory(host_.region().bytes().subspan(first_block_), rights,
+                                            &host_.region()));
   peer.pool = std::move(pool).value();
   REMORA_CHECK(peer.pool->guard_with(*peer.guard), "the device says that it asks guards");
   return {};
 }
 
-// A table in the pool is part of the pool's region, or has one of its own where there is none.
+// A table in the pool is part of the pool's region, or has one of its own.
 Status PlainServer::share_index_with(const rpc::Session& session, Peer& peer) {
   const IndexPlace place = index_place();
   const bool is_in_pool = place.memory.empty() && place.size_bytes != 0;
@@ -107,14 +98,12 @@ Status PlainServer::share_index_with(const rpc::Session& session, Peer& peer) {
   if (!has_own || (peer.index != nullptr && peer.generation == place.generation)) {
     return {};
   }
-  Result<std::unique_ptr<fabric::MemoryRegion>> index =
-      is_in_pool ? session.domain->register_memory(
-                       host_.region().bytes().subspan(place.offset, place.size_bytes),
-                       fabric::remote_read, &host_.region())
-                 : session.domain->register_memory(place.memory, fabric::remote_read, place.region);
-  if (!index.ok()) {
-    return index.status();
-  }
+  REMORA_TRY_RESULT(index, is_in_pool
+                               ? session.domain->register_memory(
+                                     host_.region().bytes().subspan(place.offset, place.size_bytes),
+                                     fabric::remote_read, &host_.region())
+                               : session.domain->register_memory(place.memory, fabric::remote_read,
+                                                                 place.region));
   if (peer.index != nullptr) {
     peer.old.push_back(std::move(peer.index));
   }
@@ -134,7 +123,7 @@ void PlainServer::share_index() {
   }
 }
 
-bool PlainServer::left(const rpc::Session& session) {
+bool PlainServer::client_left(const rpc::Session& session) {
   if (!session.queue_pair->quiet()) {
     return false;
   }
@@ -161,7 +150,8 @@ PlainLayout PlainServer::layout(const Peer& peer) {
           .pool_bytes = host_.region().size(),
           .index = peer.index != nullptr ? peer.index->remote(0) : in_pool,
           .geometry = place.geometry,
-          .by_segment = peer.pool == nullptr ? 1u : 0u};
+          .by_segment = peer.pool == nullptr ? 1u : 0u,
+          .phase = phase()};
 }
 
 // --- Requests ---
@@ -176,7 +166,7 @@ rpc::Reply PlainServer::handle(const rpc::Session& session, std::uint32_t call, 
   const bool only_looks =
       kind == hello || kind == get_request || kind == scan_request || kind == segments_request;
   if (!only_looks && !session.may_write) {
-    return rpc::Reply::failure(body, Code::permission_denied, "this client may read alone");
+    return rpc::Reply::failure(body, Code::permission_denied, "read-only client");
   }
   switch (kind) {
     case hello: {
@@ -246,7 +236,7 @@ rpc::Reply PlainServer::persist_if_intact(const Request& request, const Fault& n
     return rpc::Reply::failure(request.body, Code::not_found, "there is no such version");
   }
   host_.charge_crc(object->value().size());
-  if (!object->intact()) {
+  if (!is_intact(*object)) {
     return rpc::Reply::failure(request.body, Code::timed_out, "the value did not arrive whole");
   }
   if (!host_.faults().planted(not_flushed)) {
@@ -254,20 +244,6 @@ rpc::Reply PlainServer::persist_if_intact(const Request& request, const Fault& n
   }
   close_grant(request, object->offset());
   return {.ticket = host_.drain()};
-}
-
-Task<Status> PlainServer::persistent(Ticket ticket) {
-  if (!host_.region().persistent(ticket)) {
-    host_.region().request(ticket);
-  }
-  while (!host_.region().persistent(ticket)) {
-    const Status failure = host_.region().failure();
-    if (!failure.ok()) {
-      co_return failure;
-    }
-    co_await host_.runtime().sleep_for(look_persistent_ns);
-  }
-  co_return Status();
 }
 
 }  // namespace remora::kv

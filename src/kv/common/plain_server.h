@@ -7,8 +7,8 @@
 // client says hello again.
 //
 // A writer reaches the values that it was granted, until their put is committed or enough others
-// have come after them, and nothing else of the pool (kv/common/store_guard.h). Space is never used
-// again while the server runs, so no grant has to be taken back.
+// have come after them, and nothing else of the pool (kv/common/store_guard.h). Engines that use
+// space again take the grants in it back; the others have none to take.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "kv/common/await_persistent.h"
 #include "kv/common/messages.h"
 #include "kv/common/segment_keys.h"
 #include "kv/common/store_guard.h"
@@ -49,8 +50,8 @@ class PlainServer : public StoreServer, protected rpc::Service {
   };
 
   PlainServer(const Host& host, Pool& pool, const ServerOptions& options);
-  // The last step of starting.
-  Status listen(rpc::ServerOptions rpc_options = {});
+  // The last step of starting. The batch is what the design takes at once.
+  Status listen(rpc::ServerOptions rpc_options = {}, std::uint32_t batch = 1);
 
   // --- What an engine answers.
   virtual rpc::Reply put(const Request& request) = 0;
@@ -72,6 +73,8 @@ class PlainServer : public StoreServer, protected rpc::Service {
     std::uint64_t size_bytes = 0;
   };
   virtual IndexPlace index_place() const = 0;
+  // What its clients do now (PlainLayout).
+  virtual std::uint64_t phase() const { return 0; }
   // What the engine's objects lie in, from listen() on.
   virtual Log& log() = 0;
   // Lets every client READ the index where it is now. Before any reply names its generation.
@@ -94,7 +97,9 @@ class PlainServer : public StoreServer, protected rpc::Service {
   // The value of an object that was granted stands still from here on.
   void close_grant(const Request& request, Offset object);
 
-  // Makes the version that is asked for persistent, if its checksum says that it is whole.
+  // Whether a version is whole, by the checksum that the design has. Costs a pass over the value.
+  virtual bool is_intact(const Object& object) const { return object.intact(); }
+  // Makes the version that is asked for persistent, if that says that it is whole.
   rpc::Reply persist_if_intact(const Request& request, const Fault& not_flushed);
 
   // The head of a put, and the key behind it; a failure when they are impossible.
@@ -104,10 +109,20 @@ class PlainServer : public StoreServer, protected rpc::Service {
   };
   static Result<PutAsk> read_put(const Request& request);
 
-  // Goes on when the ticket is persistent, or with the region's failure.
+  // What each client may do by itself: visit(SessionId, StoreGuard&).
+  template <typename Visit>
+  void for_each_client(const Visit& visit) {
+    for (auto& [session, peer] : peers_) {
+      visit(session, *peer.guard);
+    }
+  }
+
+  // These bytes of the pool may be READ for good, whatever comes to lie there.
+  void keep_readable(Offset begin, std::uint64_t size_bytes) { readable_->add(begin, size_bytes); }
+
   // Everything in the log is decided when it is appended: headers are all that marks speak of.
   Task<void> move_marks();
-  Task<Status> persistent(Ticket ticket);
+  Task<Status> persistent(Ticket ticket) { return await_persistent(host_, ticket); }
 
   const Host& host() const { return host_; }
   const ServerOptions& options() const { return options_; }
@@ -127,7 +142,7 @@ class PlainServer : public StoreServer, protected rpc::Service {
   rpc::Reply handle(const rpc::Session& session, std::uint32_t call, rpc::Kind kind,
                     ConstBytes request, Bytes body) override;
   Status joined(const rpc::Session& session) override;
-  bool left(const rpc::Session& session) override;
+  bool client_left(const rpc::Session& session) override;
   Status share_log(const rpc::Session& session, Peer& peer);
   rpc::Reply list_segments(const Request& request);
   Status share_index_with(const rpc::Session& session, Peer& peer);

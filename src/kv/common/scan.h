@@ -70,7 +70,7 @@ inline Result<ScanCursor> unpack_scan(ConstBytes reply, ScanSink& sink) {
   for (std::uint64_t i = 0; head && i < head->keys; ++i) {
     const std::optional<std::uint16_t> length = read_struct<std::uint16_t>(rest);
     if (!length || *length > rest.size() - 2) {
-      return Status(Code::closed, "the server answered with something that is no reply");
+      return Status(Code::closed, "the server sent a malformed reply");
     }
     sink.key(rest.subspan(2, *length));
     rest = rest.subspan(2 + *length);

@@ -1,5 +1,7 @@
 #include "kv/common/segment_keys.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace remora::kv {
@@ -9,17 +11,16 @@ namespace remora::kv {
 Status SegmentKeys::share_all() {
   Status status;
   log_.for_each_extent([&](const Segment& segment) {
-    Shared& shared = shared_[segment.offset];
-    if (!status.ok() || (shared.region != nullptr && shared.number == segment.number)) {
+    const auto known = shared_.find(segment.offset);
+    if (!status.ok() || (known != shared_.end() && known->second.number == segment.number)) {
       return;
     }
     Result<std::unique_ptr<fabric::MemoryRegion>> region = domain_.register_memory(
         region_.bytes().subspan(segment.offset, segment.capacity_bytes), rights_, &region_);
     if (region.ok()) {
-      shared = {segment.number, std::move(region).value()};
+      shared_[segment.offset] = {segment.number, std::move(region).value()};
     } else {
       status = region.status();
-      shared_.erase(segment.offset);
     }
   });
   return status;
@@ -30,21 +31,20 @@ Result<std::size_t> SegmentKeys::list(const SegmentsRequest& ask, std::span<cons
   if (Status status = share_all(); !status.ok()) {
     return status;
   }
-  const auto is_leaving = [&](Offset offset) {
-    return std::ranges::any_of(leaving,
-                               [&](const Segment& segment) { return segment.offset == offset; });
-  };
   SegmentsReply reply;
   std::size_t size = sizeof reply;
-  for (const auto& [offset, shared] : shared_) {
-    if (is_leaving(offset)) {
+  for (auto entry = shared_.lower_bound(ask.from); entry != shared_.end(); ++entry) {
+    const auto& [offset, shared] = *entry;
+    if (std::ranges::find(leaving, offset, &Segment::offset) != leaving.end()) {
       continue;
     }
-    if (reply.segments++ >= ask.from && body.size() - size >= sizeof(SegmentKey)) {
-      const SegmentKey key{offset, shared.region->bytes().size(), shared.region->remote(0)};
-      size += write_struct(body.subspan(size), key);
-      ++reply.listed;
+    if (body.size() - size < sizeof(SegmentKey)) {
+      reply.next = offset;
+      break;
     }
+    const SegmentKey key{offset, shared.region->bytes().size(), shared.region->remote(0)};
+    size += write_struct(body.subspan(size), key);
+    ++reply.listed;
   }
   write_struct(body, reply);
   return size;
@@ -76,7 +76,7 @@ std::optional<fabric::RemoteAddress> SegmentTable::find(std::uint64_t offset,
 
 Result<std::uint64_t> SegmentTable::take(ConstBytes reply, std::uint64_t from,
                                          std::uint64_t pool_bytes) {
-  const Status nonsense(Code::closed, "the server answered with something that is no reply");
+  const Status nonsense(Code::closed, "the server sent a malformed reply");
   const std::optional<SegmentsReply> head = read_struct<SegmentsReply>(reply);
   if (!head || head->listed > (reply.size() - sizeof *head) / sizeof(SegmentKey)) {
     return nonsense;
@@ -93,8 +93,22 @@ Result<std::uint64_t> SegmentTable::take(ConstBytes reply, std::uint64_t from,
       keys_.insert(place, *key);
     }
   }
-  const std::uint64_t next = from + head->listed;
-  return head->listed != 0 && next < head->segments ? next : 0;
+  if (head->next != 0 && head->next <= from) {
+    return nonsense;  // it would be asked for ever
+  }
+  return head->next;
+}
+
+Task<Status> SegmentTable::learn(rpc::Caller& caller, rpc::CallSlot& slot, rpc::Kind kind,
+                                 std::uint64_t round, std::uint64_t pool_bytes) {
+  std::uint64_t from = 0;
+  do {
+    const std::size_t size = write_struct(slot.request(), SegmentsRequest{round, from});
+    REMORA_CO_TRY_RESULT(reply, co_await caller.call(slot, kind, size));
+    REMORA_CO_TRY_RESULT(next, take(*reply, from, pool_bytes));
+    from = *next;
+  } while (from != 0);
+  co_return Status();
 }
 
 }  // namespace remora::kv

@@ -8,14 +8,13 @@
 //
 // WHO KNOWS WHICH KEY. The client asks for the list when it comes to a place that it has no key
 // for. Space of a segment that goes may come back as a segment with another key, so a list is good
-// for one round alone (kv/efactory/server.h): whoever asks under the newest round is told nothing
-// of segments that are about to go, and a list from before is dropped with the operations that
-// began before. Engines without rounds never use space again.
+// for one round alone (kv/efactory/rounds.h): a client that asks under the newest round is told
+// nothing of segments that are about to go, and a list from before is dropped with the operations
+// that began before. Engines without rounds never use space again.
 //
 // Both halves belong to one thread each, that of their host's loop.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,18 +25,20 @@
 #include "fabric/device.h"
 #include "kv/common/wire.h"
 #include "kv/log/log.h"
+#include "rpc/caller.h"
+#include "runtime/task.h"
 
 namespace remora::kv {
 
 struct SegmentsRequest {
   std::uint64_t round = 0;  // that the client asks under
-  std::uint64_t from = 0;   // the first segment to be listed, in the order of places
+  std::uint64_t from = 0;   // segments at this place in the pool and behind it are to be listed
 };
 
-// Followed by keys.
+// Followed by keys, in the order of places.
 struct SegmentsReply {
-  std::uint64_t segments = 0;  // in all
-  std::uint64_t listed = 0;    // in this message
+  std::uint64_t next = 0;    // the place of the first that found no room; 0: none
+  std::uint64_t listed = 0;  // in this message
 };
 
 struct SegmentKey {
@@ -60,8 +61,6 @@ class SegmentKeys {
   // Takes back the keys of segments that are no more. The client has been told, or is gone.
   void drop_freed();
 
-  std::size_t size() const { return shared_.size(); }
-
  private:
   struct Shared {
     SegmentNumber number = 0;
@@ -82,9 +81,12 @@ class SegmentTable {
  public:
   // Where these bytes are for work requests; nothing where no key is known.
   std::optional<fabric::RemoteAddress> find(std::uint64_t offset, std::uint64_t size_bytes) const;
-  // Takes over what a reply lists. The number of the next segment to ask for; 0 when all are here.
-  // closed when it is no such reply.
+  // Takes over what a reply lists. The place to ask from next; 0 when all are here. closed when it
+  // is no such reply.
   Result<std::uint64_t> take(ConstBytes reply, std::uint64_t from, std::uint64_t pool_bytes);
+  // Asks for all, by requests of this kind.
+  Task<Status> learn(rpc::Caller& caller, rpc::CallSlot& slot, rpc::Kind kind, std::uint64_t round,
+                     std::uint64_t pool_bytes);
   void clear() { keys_.clear(); }
 
  private:

@@ -29,7 +29,7 @@ const SegmentKey second_segment{65536, 4096, {.address = 0x90000, .key = 9}};
 TEST(SegmentTable, finds_bytes_within_a_segment_and_no_others) {
   SegmentTable table;
   ASSERT_EQ(
-      table.take(reply_of({2, 2}, {second_segment, first_segment}), 0, told_pool_bytes).value(),
+      table.take(reply_of({0, 2}, {second_segment, first_segment}), 0, told_pool_bytes).value(),
       0u);
   ASSERT_TRUE(table.find(4096 + 100, 64));
   EXPECT_EQ(table.find(4096 + 100, 64)->address, 0x70000u + 100);
@@ -44,17 +44,17 @@ TEST(SegmentTable, finds_bytes_within_a_segment_and_no_others) {
 
 TEST(SegmentTable, asks_on_where_a_reply_ends) {
   SegmentTable table;
-  EXPECT_EQ(table.take(reply_of({2, 1}, {first_segment}), 0, told_pool_bytes).value(), 1u);
-  EXPECT_EQ(table.take(reply_of({2, 1}, {second_segment}), 1, told_pool_bytes).value(), 0u);
+  EXPECT_EQ(table.take(reply_of({65536, 1}, {first_segment}), 0, told_pool_bytes).value(), 65536u);
+  EXPECT_EQ(table.take(reply_of({0, 1}, {second_segment}), 65536, told_pool_bytes).value(), 0u);
   EXPECT_TRUE(table.find(4096, 1) && table.find(65536, 1));
 }
 
 TEST(SegmentTable, takes_the_newer_key_of_a_place) {
   SegmentTable table;
-  ASSERT_TRUE(table.take(reply_of({1, 1}, {first_segment}), 0, told_pool_bytes).ok());
+  ASSERT_TRUE(table.take(reply_of({0, 1}, {first_segment}), 0, told_pool_bytes).ok());
   SegmentKey newer = first_segment;
   newer.first.key = 8;
-  ASSERT_TRUE(table.take(reply_of({1, 1}, {newer}), 0, told_pool_bytes).ok());
+  ASSERT_TRUE(table.take(reply_of({0, 1}, {newer}), 0, told_pool_bytes).ok());
   EXPECT_EQ(table.find(4096, 1)->key, 8u);
 }
 
@@ -62,12 +62,12 @@ TEST(SegmentTable, refuses_what_is_no_list) {
   SegmentTable table;
   const std::array<std::byte, 3> few{};
   EXPECT_EQ(table.take(few, 0, told_pool_bytes).code(), Code::closed);
-  EXPECT_EQ(table.take(reply_of({9, 2}, {first_segment}), 0, told_pool_bytes).code(), Code::closed);
+  EXPECT_EQ(table.take(reply_of({0, 2}, {first_segment}), 0, told_pool_bytes).code(), Code::closed);
   SegmentKey outside = first_segment;
   outside.offset = UINT64_MAX - 100;
-  EXPECT_EQ(table.take(reply_of({1, 1}, {outside}), 0, told_pool_bytes).code(), Code::closed);
-  // One that lists nothing and claims more does not keep the client asking.
-  EXPECT_EQ(table.take(reply_of({5, 0}, {}), 0, told_pool_bytes).value(), 0u);
+  EXPECT_EQ(table.take(reply_of({0, 1}, {outside}), 0, told_pool_bytes).code(), Code::closed);
+  // One that leads back does not keep the client asking.
+  EXPECT_EQ(table.take(reply_of({4096, 0}, {}), 4096, told_pool_bytes).code(), Code::closed);
 }
 
 class BySegment : public StoreFixture, public testing::WithParamInterface<Cleaning> {

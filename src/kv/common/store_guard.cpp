@@ -1,5 +1,6 @@
 #include "kv/common/store_guard.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace remora::kv {
@@ -28,6 +29,21 @@ void ReadableSpace::look_again() {
     extents_.push_back({segment.offset, segment.capacity_bytes});
   });
   std::ranges::sort(extents_, {}, &Extent::begin);
+  join_overlapping();
+}
+
+// Space that may be READ for good is used again in other pieces.
+void ReadableSpace::join_overlapping() {
+  std::size_t kept = 0;
+  for (const Extent& extent : extents_) {
+    Extent* const last = kept == 0 ? nullptr : &extents_[kept - 1];
+    if (last != nullptr && extent.begin < last->begin + last->size_bytes) {
+      last->size_bytes = std::max(last->size_bytes, extent.begin + extent.size_bytes - last->begin);
+    } else {
+      extents_[kept++] = extent;
+    }
+  }
+  extents_.resize(kept);
 }
 
 // --- StoreGuard ---
@@ -64,9 +80,13 @@ bool StoreGuard::is_closed(const Grant& grant) const {
 }
 
 void StoreGuard::open(const Object& object) {
-  const Offset value = object.offset() + object_format::value_begin(object.key().size());
-  grants_.open(object.segment(), object.offset(), value,
-               static_cast<std::uint32_t>(object.value().size()), [this](const Grant& grant) {
+  open(object.segment(), object.offset(), object.key().size(), object.value().size());
+}
+
+void StoreGuard::open(SegmentNumber segment, Offset object, std::size_t key_bytes,
+                      std::size_t value_bytes) {
+  grants_.open(segment, object, object + object_format::value_begin(key_bytes),
+               static_cast<std::uint32_t>(value_bytes), [this](const Grant& grant) {
                  return is_closed(grant) ||
                         (closing_ == Closing::when_told && grants_.size() > most_unclosed);
                });

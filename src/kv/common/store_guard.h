@@ -26,7 +26,7 @@ class ReadableSpace {
  public:
   explicit ReadableSpace(const Log& log) : log_(log) {}
 
-  // Bytes that may be READ beside the log, for good.
+  // More bytes that may be READ, for good.
   void add(Offset begin, std::uint64_t size_bytes);
   bool holds(Offset begin, std::uint64_t size_bytes) {
     if (changes_ != log_.extent_changes()) [[unlikely]] {
@@ -50,6 +50,7 @@ class ReadableSpace {
     bool operator==(const Extent&) const = default;
   };
   void look_again();
+  void join_overlapping();
 
   const Log& log_;
   std::uint64_t changes_ = ~std::uint64_t{0};
@@ -73,6 +74,11 @@ class StoreGuard final : public fabric::Guard {
 
   // The reply that follows names the value of this object.
   void open(const Object& object);
+  // The same of an object that was appended a moment ago: its header is not read, since a load of
+  // lines that were just flushed waits until they have reached the medium.
+  void open(const Placed& placed, std::size_t key_bytes) {
+    open(placed.segment, placed.offset, key_bytes, placed.value.size());
+  }
   // The value of this object stands still from here on.
   void close(Offset object) {
     if (Grant* grant = grants_.find_object(object)) {
@@ -85,6 +91,7 @@ class StoreGuard final : public fabric::Guard {
   Grants& grants() { return grants_; }
 
  private:
+  void open(SegmentNumber segment, Offset object, std::size_t key_bytes, std::size_t value_bytes);
   bool is_closed(const Grant& grant) const;
   bool may_store(const fabric::RemoteAccess& access, Offset offset);
 

@@ -15,34 +15,46 @@ bool same(ConstBytes a, ConstBytes b) {
 }  // namespace
 
 Catalogue::Catalogue(const Host& host, Pool& pool, const ServerOptions& options)
-    : host_(host), background_(host.background()), pool_(pool) {
+    : host_(host), background_(host.background()), pool_(pool), times_(host.runtime().wall_ms()) {
   make_index(options.expected_keys, options.tag_bits);
 }
 
 void Catalogue::make_index(std::uint64_t keys, std::uint16_t tag_bits) {
-  const IndexGeometry geometry{host_.runtime().random().next(), windows_for(keys), tag_bits};
+  least_windows_ = windows_for(keys);
+  const IndexGeometry geometry{host_.runtime().random().next(), least_windows_, tag_bits};
   table_ = Table::make(geometry);
   index_ = std::make_unique<Index>(geometry, table_.bytes);
 }
 
-void Catalogue::begin_growth() {
-  next_table_ = Table::make(index_->next_geometry());
-  index_->begin_growth(next_table_.bytes);
+void Catalogue::begin_resize(std::uint64_t windows) {
+  const IndexGeometry geometry = index_->resized(windows);
+  next_table_ = Table::make(geometry);
+  index_->begin_resize(geometry, next_table_.bytes);
 }
 
-Catalogue::Table Catalogue::end_growth() {
-  index_->end_growth();
+Catalogue::Table Catalogue::end_resize() {
+  index_->end_resize();
   return std::exchange(table_, std::move(next_table_));
+}
+
+Tag Catalogue::forget_tombstones(Tag from, std::uint64_t most_entries, std::uint64_t up_to) {
+  std::vector<IndexSlot> gone;
+  const Tag go_on = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    if (slot.place(newest_of(slot)).deleted && newest(slot).sequence() <= up_to) {
+      gone.push_back(slot);
+    }
+  });
+  for (const IndexSlot slot : gone) {
+    release(slot);
+  }
+  return go_on;
 }
 
 Result<std::unique_ptr<Catalogue>> Catalogue::create(const Host& host, Pool& pool,
                                                      const ServerOptions& options) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(host, pool, options));
-  Result<std::unique_ptr<Log>> log =
-      Log::create(host, pool, {.engine = "efactory", .segment_bytes = options.segment_bytes});
-  if (!log.ok()) {
-    return log.status();
-  }
+  REMORA_TRY_RESULT(
+      log, Log::create(host, pool, {.engine = "efactory", .segment_bytes = options.segment_bytes}));
   catalogue->take_log(std::move(log).value());
   return catalogue;
 }
@@ -57,8 +69,32 @@ void Catalogue::take_log(std::unique_ptr<Log> log) {
 IndexSlot Catalogue::find(Tag tag, ConstBytes key, const Host& by) const {
   by.charge(Work::index);
   const bool trusts_tag = by.faults().planted(faults::tag_is_key);
-  return index_->find(
-      tag, [&](const IndexSlot& slot) { return trusts_tag || same(newest(slot).key(), key); });
+  return index_->find(tag, [&](const IndexSlot& slot) {
+    return trusts_tag || (same(newest(slot).key(), key) && !is_unreadable(slot));
+  });
+}
+
+// Costs no more than find() as long as no entry has the tag and another key.
+IndexSlot Catalogue::find_or_unreadable(Tag tag, ConstBytes key, const Host& by) {
+  by.charge(Work::index);
+  const bool trusts_tag = by.faults().planted(faults::tag_is_key);
+  bool has_others = false;
+  const IndexSlot slot = index_->find(tag, [&](const IndexSlot& one) {
+    const bool is_it = trusts_tag || (same(newest(one).key(), key) && !is_unreadable(one));
+    has_others = has_others || !is_it;
+    return is_it;
+  });
+  if (slot || !has_others) [[likely]] {
+    return slot;
+  }
+  // A deletion hides its key in any case.
+  const IndexSlot unreadable = index_->find(tag, [&](const IndexSlot& one) {
+    return !one.place(newest_of(one)).deleted && (is_unreadable(one) || !is_readable(newest(one)));
+  });
+  if (unreadable) {
+    note_unreadable(unreadable);
+  }
+  return unreadable;
 }
 
 IndexSlot Catalogue::find_newest(Tag tag, Offset offset) const {
@@ -82,7 +118,8 @@ std::optional<Object> Catalogue::before(const Object& object) const {
 
 std::optional<Object> Catalogue::linked(const Object& object) const {
   const Offset offset = object.previous().offset;
-  if (offset == 0 || object.sequence() <= recovered_) {
+  if (offset == 0 || object.sequence() <= recovered_ ||
+      (has_unreadable_ && unreadable_.contains(offset))) {
     return std::nullopt;
   }
   return log_->at(offset);
@@ -98,7 +135,7 @@ Place Catalogue::place_of(const Object& object, bool durable) {
           object.expires() != 0};
 }
 
-// One word leads to the version, so whoever READs the entry finds the old or the new. The object is
+// One word leads to the version, so a READ of the entry finds the old or the new. The object is
 // not looked at: its lines may have left the caches when they were flushed.
 IndexSlot Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const Place& place) {
   count(place);
@@ -110,8 +147,8 @@ IndexSlot Catalogue::lead_to(Tag tag, IndexSlot slot, std::size_t which, const P
   // A version that cleaning has moved is older than this one, which is in the old pool again.
   const bool hides_moved =
       which == slot.mark() && !host_.faults().planted(faults::put_leaves_stale_place);
-  // Who READs the other word before the put after this del, and this one after it, would find what
-  // was deleted.
+  // A client that READs the other word before the put after this del, and this one after it, would
+  // find what was deleted.
   if ((hides_moved || place.deleted) && slot.place_word(1 - which) != 0) {
     index_->set_place(slot, 1 - which, 0);
   }
@@ -154,7 +191,7 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
                                           std::uint64_t look_ns) {
   const Faults& planted = host_.faults();
   const Tag tag = index_->tag(key);
-  const IndexSlot slot = find(tag, key, host_);
+  const IndexSlot slot = find_or_unreadable(tag, key, host_);
   const std::uint64_t sequence =
       sequence_ + (planted.planted(faults::sequence_stands_still) && sequence_ != 0 ? 0 : 1);
   Link previous;
@@ -164,17 +201,16 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
   if (!may_live(object_format::size_bytes(key.size(), value_bytes))) {
     return Status(Code::no_space, "the store is full");
   }
-  Result<Placed> placed = log_->append(
-      {.key = key,
-       .value_bytes = value_bytes,
-       .checksum = object_format::object_checksum(sequence, client_sum),
-       .sequence = sequence,
-       .previous = previous,
-       .flags = planted.planted(faults::durable_from_start) ? object_format::durable_flag : 0},
-      target_);
-  if (!placed.ok()) {
-    return placed.status();
-  }
+  REMORA_TRY_RESULT(
+      placed,
+      log_->append(
+          {.key = key,
+           .value_bytes = value_bytes,
+           .checksum = object_format::object_checksum(sequence, client_sum),
+           .sequence = sequence,
+           .previous = previous,
+           .flags = planted.planted(faults::durable_from_start) ? object_format::durable_flag : 0},
+          target_));
   sequence_ = sequence;
   lead_to(tag, slot, which_,
           {.offset = placed->offset,
@@ -187,8 +223,8 @@ Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_by
 
 Result<Ticket> Catalogue::del(ConstBytes key) {
   const Tag tag = index_->tag(key);
-  const IndexSlot slot = find(tag, key, host_);
-  if (!slot || newest(slot).kind() == Kind::tombstone) {
+  const IndexSlot slot = find_or_unreadable(tag, key, host_);
+  if (!slot || (!is_unreadable(slot) && newest(slot).kind() == Kind::tombstone)) {
     return last_del_;
   }
   if (host_.faults().planted(faults::del_in_memory)) {
@@ -210,20 +246,20 @@ Result<Ticket> Catalogue::bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve 
   const bool outlives =
       log_->cleaning() && goes_ == Goes::whole && !host_.faults().planted(faults::del_in_old_pool);
   const DataPool to = outlives ? DataPool::next : target_;
-  const Result<Placed> placed =
-      log_->append({.key = key,
-                    .kind = Kind::tombstone,
-                    .checksum = object_format::object_checksum(
-                        sequence, object_format::client_checksum(key, {})),
-                    .sequence = sequence,
-                    .previous = {newest(slot).offset(), false}},
-                   to, reserve);
-  if (!placed.ok()) {
-    return placed.status();
-  }
+  REMORA_TRY_RESULT(placed, log_->append({.key = key,
+                                          .kind = Kind::tombstone,
+                                          .checksum = object_format::object_checksum(
+                                              sequence, object_format::client_checksum(key, {})),
+                                          .sequence = sequence,
+                                          .previous = {newest(slot).offset(), false}},
+                                         to, reserve));
   sequence_ = sequence;
   const bool acknowledged_early = host_.faults().planted(faults::del_not_persisted);
-  last_tombstone_ = acknowledged_early ? Ticket{} : log_->seal();
+  if (acknowledged_early) {
+    last_tombstone_ = {};
+  } else {
+    seal_tombstone();
+  }
   lead_to(tag, slot, to == target_ ? which_ : next_mark(),
           {.offset = placed->offset,
            .size_bytes = placed->size_bytes,
@@ -234,9 +270,12 @@ Result<Ticket> Catalogue::bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve 
 
 Catalogue::Found Catalogue::get(ConstBytes key) {
   const Faults& planted = host_.faults();
-  const IndexSlot slot = find(index_->tag(key), key, host_);
+  const IndexSlot slot = find_or_unreadable(index_->tag(key), key, host_);
   if (!slot) {
     return {std::nullopt, last_del_};
+  }
+  if (has_unreadable_ && ends_unreadable(newest(slot))) [[unlikely]] {
+    return {std::nullopt, {}, true};
   }
   for (std::optional<Object> version = newest(slot); version; version = before(*version)) {
     if (version->kind() == Kind::tombstone) {
@@ -371,7 +410,7 @@ void Catalogue::give_up(const Object& object) {
 }
 
 // One whose value came after all is as good as any, and is looked after again.
-void Catalogue::marks_settled() {
+void Catalogue::marks_persisted() {
   for (const Offset offset : pending_marks_) {
     const Result<Object> object = log_->find(offset);
     if (object.ok() && !object->invalid() && !object->durable()) {
@@ -386,9 +425,9 @@ bool Catalogue::is_given_up(const Object& version, const Host& by) const {
   if (!version.invalid()) [[likely]] {
     return false;
   }
-  const bool is_settled =
+  const bool is_decided =
       std::ranges::find(pending_marks_, version.offset()) == pending_marks_.end();
-  if (is_settled || !complete(version, by)) {
+  if (is_decided || !complete(version, by)) {
     return true;
   }
   log_->note_valid(version);

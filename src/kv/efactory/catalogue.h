@@ -6,14 +6,17 @@
 //   durable     its value is complete and persistent; the flag says so, and the index too
 //   invalid     its value did not come in time, and is never asked for again
 //   damaged     its checksum fails, though it was persistent: the key is known, and answers so
+//   unreadable  its header or key fails its checksum: the index alone tells of it, by the hash of
+//   the
+//               key, which answers that it is damaged
 // A version whose time has come hides what is older, as a tombstone does: the key is not there.
 //
 // What recovery finds is believed as far as it goes, and not called durable in the index before its
-// checksum was verified in this life: by the background, or by whoever asks for it before.
+// checksum was verified in this life: by the background, or by the first get of it.
 //
-// The index says "durable" only after the value is persistent, so whoever READ the index before the
-// bytes of the object knows that these bytes stand still. A flag that came with the bytes would
-// prove nothing: a READ sees lines in any order.
+// The index says "durable" only after the value is persistent, so a client that READ the index
+// before the bytes of the object knows that these bytes stand still. A flag that came with the
+// bytes would prove nothing: a READ sees lines in any order.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +31,7 @@
 #include "host/host.h"
 #include "kv/common/index_memory.h"
 #include "kv/efactory/living.h"
+#include "kv/efactory/time_wheel.h"
 #include "kv/index/index.h"
 #include "kv/log/log.h"
 #include "kv/store.h"
@@ -86,6 +90,12 @@ class Catalogue {
   // none.
   Result<Ticket> del(ConstBytes key);
 
+  // All keys are gone; that has happened when the ticket is persistent, and wholly. Takes no longer
+  // for many. An empty index takes the place of the one that there was, which is the caller's until
+  // no client READs it. A change of its size ends with that.
+  using Table = IndexMemory;
+  Result<Ticket> clear(Table& old);
+
   // The newest version of the key that is complete, made durable if it is not; the ticket says when
   // it is. Without an object there is no such key, once the ticket is persistent.
   struct Found {
@@ -110,12 +120,31 @@ class Catalogue {
   Result<Written> put_here(ConstBytes key, std::span<const ConstBytes> value,
                            std::uint64_t expires);
   // The same, but drained: persistent when the ticket is, and flagged as what `persist` asks for.
-  Result<Ticket> put_lasting(ConstBytes key, ConstBytes value);
+  Result<Ticket> put_persistent(ConstBytes key, ConstBytes value);
   static Status check_sizes(ConstBytes key, std::uint64_t value_bytes);
   // Whether versions of these sizes find space, one behind the other: what they need of it that
   // nothing has yet, in bytes.
   std::optional<std::uint64_t> space_for(std::span<const std::uint64_t> sizes_bytes) const;
-  // The newest version that may be shown, which may be damaged; none when there is no such key.
+
+  // --- Several keys at once (catalogue_together.cpp).
+
+  // A write that can happen: its conditions hold, no key stands twice, and what it needs of the
+  // log's space that nothing has yet is told. It must happen before anything else changes.
+  struct Together {
+    std::vector<const Write*> writes;  // those that change something
+    std::uint64_t needed_bytes = 0;    // the larger of what is written and what must be opened
+    Reserve reserve = Reserve::keep;
+  };
+  Result<Together> plan(const MultiWrite& what);
+  // All of it, or nothing. The versions in order; a deletion has no offset. They are flushed: no
+  // ticket makes a part of them persistent.
+  Result<std::vector<Written>> write(const Together& what);
+  // The version that conditions name, 0 where there is no such key; damaged, or in_use while the
+  // newest value is on its way.
+  Result<std::uint64_t> version_of(ConstBytes key);
+
+  // The newest version that may be shown, which may be damaged; none when there is no such key, or
+  // when what is damaged does not even tell of a version.
   // `known(sequence)` says that a version is complete, whose checksum is then not computed. A key
   // whose time has come is deleted where nothing is against it.
   struct Shown {
@@ -128,19 +157,20 @@ class Catalogue {
   template <typename Known, typename Visit>
   Tag scan_shown(Tag from, std::uint64_t most_entries, const Known& known, const Visit& visit);
 
-  // Keys whose newest version is a value, those among them with a time, and how many of the latter
-  // some pass found, and forgot.
-  std::uint64_t keys() const { return keys_; }
-  std::uint64_t expiring() const { return expiring_; }
+  // Keys whose newest version is a value, and those among them with a time; without those whose
+  // time has come. This costs time in proportion to the latter, of which there are few.
+  std::uint64_t keys() const { return keys_ - (expiring_ == 0 ? 0 : expired_keys()); }
+  std::uint64_t expiring() const { return expiring_ - (expiring_ == 0 ? 0 : expired_keys()); }
+  // Deletes keys whose time has come, up to so many, with tombstones as a client's deletions have
+  // them: a clock that is set back brings none of them back. The caller sees to it that they become
+  // persistent.
   struct Expiries {
-    Tag next = 0;
-    std::uint64_t seen = 0;
     std::uint64_t forgotten = 0;
+    bool goes_on = false;  // more might be done at once
   };
-  // Deletes keys whose time has come, as far as one pass over so many entries finds them, with
-  // tombstones as a client's deletions have them: a clock that is set back brings none of them
-  // back. The caller sees to it that they become persistent.
-  Expiries forget_expired(Tag from, std::uint64_t most_entries);
+  Expiries forget_expired(std::uint64_t most);
+  // Nothing is to be forgotten before; TimeWheel::never_ms where no key has a time.
+  std::uint64_t next_expiry_ms() const { return times_.next_ms(); }
   bool expired(const Object& object) const {
     return object.expires() != 0 && object.expires() <= host_.runtime().wall_ms();
   }
@@ -155,13 +185,14 @@ class Catalogue {
   std::optional<Object> newer_version(const Object& object, const Host& by) const;
   void mark_durable(const Object& object, const Host& by, const KnownEntry& entry = {});
   // Gives up a version whose value did not come in time, for good once the caller has drained,
-  // waited and called marks_settled.
+  // waited and called marks_persisted.
   void give_up(const Object& object);
   bool marks_pending() const { return !pending_marks_.empty(); }
-  void marks_settled();
+  void marks_persisted();
   std::deque<Awaited>& awaited() { return awaited_; }
-  // Versions that requests and the cleaner have flushed, in the order of their tickets: whoever
-  // sees that a ticket is persistent calls mark_durable, and no second commit is needed.
+  const std::deque<Awaited>& awaited() const { return awaited_; }
+  // Versions that requests and the cleaner have flushed, in the order of their tickets. They are
+  // marked durable when their tickets are persistent, and no second commit is needed.
   std::deque<Flushed>& flushed() { return flushed_; }
 
   // --- Damage (catalogue_damage.cpp).
@@ -181,12 +212,19 @@ class Catalogue {
     open,  // it is not the newest of a key, was verified before, or its value is awaited
   };
   Verdict verify(const Object& object, Tag tag, const Host& by);
-  // The same for the newest version of this key, if there is one (scrub.cpp).
+  // The same for the newest version of this key, if there is one.
   void verify_newest(ConstBytes key);
   // Its checksum fails, though it was persistent.
   void note_damaged(const Object& object, const Host& by);
-  // Newest versions whose checksums fail, by their offsets.
+  // Newest versions whose checksums fail, by their offsets; unreadable ones are among them.
   const std::set<Offset>& damaged() const { return damaged_; }
+  // Where headers in the log fail their checksums, as far as that was noticed. What lies behind
+  // such a one in its segment is found by the index alone: a cleaning of all would lose it.
+  const std::set<Offset>& unreadable() const { return unreadable_; }
+  void note_unreadable(Offset header) {
+    unreadable_.insert(header);
+    has_unreadable_ = true;
+  }
   // Segments that recovery found, and how many keys. Everything in the segment is persistent once
   // verify has seen all of it.
   const std::vector<Segment>& recovered_segments() const { return recovered_segments_; }
@@ -194,7 +232,7 @@ class Catalogue {
   // Versions that marks may not pass. Replaces the content of `out`.
   void list_undecided(std::vector<Offset>& out) const;
   // Verifies what some entries of the index lead to, from `from` on: newest versions that are
-  // values. One that fails is damaged from then on (scrub.cpp).
+  // values. One that fails is damaged from then on.
   struct Scrubbed {
     Tag next = 0;  // 0: at the end
     std::uint64_t seen = 0;
@@ -202,7 +240,7 @@ class Catalogue {
   };
   Scrubbed scrub(Tag from, std::uint64_t most_entries);
 
-  // --- Cleaning (catalogue_cleaning.cpp, and cleaning.cpp for its stages).
+  // --- Cleaning (catalogue_cleaning.cpp; cleaning_stages.h for its stages).
 
   // Where new versions go from now on.
   void append_to(DataPool pool) {
@@ -229,13 +267,15 @@ class Catalogue {
   Fate judge(const Object& object) { return judge(object, index_->tag(object.key())); }
   // All objects in a segment, first to last, and the tags of their keys. Replaces what was there.
   void collect(const Segment& segment, std::vector<Offset>& offsets, std::vector<Tag>& tags) const;
-  // Brings what judging needs on its way into the caches, for who judges objects with these tags
-  // from the last to the first and is at this one.
+  // Brings what judging needs on its way into the caches. The caller judges objects with these
+  // tags from the last to the first, and is at this one.
   void look_ahead(const std::vector<Tag>& tags, std::size_t at) const;
   // Persistent when all versions are that others were called stale for, but for deletions.
   Ticket relied_on() const { return relied_on_; }
   // Persistent when all deletions are.
   Ticket last_tombstone() const { return last_tombstone_; }
+  // Once it is persistent, so is all that was put until now, and may be settled.
+  static Ticket drain_to_settle(const Host& host) { return host.drain(); }
   // Copies a version to the next data pool, and leads there whatever led to it. The copy is
   // persistent when the ticket is.
   Result<Ticket> move(const Object& object);
@@ -253,6 +293,7 @@ class Catalogue {
   void unlink_old(const Object& object, const std::vector<Segment>& old);
 
   Log& log() { return *log_; }
+  const Log& log() const { return *log_; }
   Index& index() { return *index_; }
   std::uint64_t index_bytes() const { return table_.bytes.size(); }
   // What the index lies in, for the wire; null when that is nothing to share.
@@ -266,17 +307,42 @@ class Catalogue {
   // What of that lies in the segment, about, and the deletions there that the index leads to.
   std::uint64_t living_bytes(const Segment& segment) const { return living_->within(segment); }
 
-  // Memory for a larger index; end_growth gives the one before back to the caller, who keeps it
-  // until no client READs it.
-  using Table = IndexMemory;
-  void begin_growth();
-  Table end_growth();
+  // --- The size of the index.
+
+  // The windows that it should have.
+  std::uint64_t fitting_windows() const { return index_->fitting_windows(least_windows_); }
+  // Memory for another size; end_resize gives the one before back to the caller, who keeps it until
+  // no client READs it.
+  void begin_resize(std::uint64_t windows);
+  Table end_resize();
+  void cancel_resize() {
+    index_->cancel_resize();
+    next_table_ = {};
+  }
+  // Whether most of what it holds are deletions.
+  bool is_full_of_tombstones() const {
+    const std::uint64_t tombstones = index_->size() - keys_;
+    return 2 * tombstones > index_->size() && 2 * tombstones > index_->geometry().windows;
+  }
+  // The entries from `from` on of deletions up to this sequence number, which are persistent, leave
+  // the index: as after a recovery, nothing has to lead to them. Not while the log is cleaned.
+  // Returns where to go on, 0 at the end.
+  Tag forget_tombstones(Tag from, std::uint64_t most_entries, std::uint64_t up_to);
 
  private:
   Catalogue(const Host& host, Pool& pool, const ServerOptions& options);
   void make_index(std::uint64_t keys, std::uint16_t tag_bits);
   void take_log(std::unique_ptr<Log> log);
   void take_recovered(const Object& object, Tag tag);
+  // What the log held, in its order.
+  struct Recovered {
+    Offset offset = 0;
+    std::uint64_t sequence = 0;
+  };
+  // Leaves of what was found what counts, and makes that so on the medium.
+  Status settle_recovered(std::vector<Recovered>& found);
+  std::uint64_t end_of_kept(const std::vector<Recovered>& found, std::uint64_t settled) const;
+  Status settle_one(const Object& object, bool counts);
   // What speaks for a version that recovery finds.
   enum class Standing : std::uint8_t {
     none,      // its value never came
@@ -290,17 +356,27 @@ class Catalogue {
     return version.sequence() <= recovered_ && !(place.offset == version.offset() && place.durable);
   }
   Found get_suspect(IndexSlot slot, const Object& version);
+  // Of the newest version of an entry.
+  bool is_unreadable(IndexSlot slot) const {
+    return has_unreadable_ && unreadable_.contains(slot.place(newest_of(slot)).offset);
+  }
+  bool is_readable(const Object& object) const;
+  void note_unreadable(IndexSlot slot);
+  // Whether a look for the version that counts, from this one on, comes to one that is unreadable.
+  bool ends_unreadable(Object version) const;
   // Whether the index may say so.
   bool is_surely_durable(const Object& object) const {
     return object.kind() == Kind::tombstone ||
            (object.durable() && object.sequence() > recovered_ &&
             !damaged_.contains(object.offset()));
   }
-  Status settle_newest();
+  Status persist_newest();
   Status drop_what_is_twice();
-  void forget_tombstones();
 
   IndexSlot find(Tag tag, ConstBytes key, const Host& by) const;
+  // The same; or the entry with this tag whose newest version is unreadable, since no other key has
+  // the tag. Requests ask so.
+  IndexSlot find_or_unreadable(Tag tag, ConstBytes key, const Host& by);
   // The entry whose newest version lies there. No object is looked at for it: most lines of the log
   // are far from the caches.
   IndexSlot find_newest(Tag tag, Offset offset) const;
@@ -312,10 +388,20 @@ class Catalogue {
   void discount(const Place& place);
   // Puts a tombstone over all versions of the key that this entry leads to.
   Result<Ticket> bury(Tag tag, IndexSlot slot, ConstBytes key, Reserve reserve);
+  // What was just appended is a tombstone: its ticket.
+  Ticket seal_tombstone() { return last_tombstone_ = log_->seal(); }
   // Whether so much more may live.
   bool may_live(std::uint64_t more_bytes) const;
   bool may_forget(const Object& newest) const;
   bool forget(IndexSlot slot);
+  std::uint64_t expired_keys() const;
+  void note_time(Tag tag, std::uint64_t expires, std::uint64_t sequence);
+  void note_times();
+  // The entry whose newest version this is.
+  IndexSlot find_timed(const TimedVersion& version) const;
+  // Whether it may be, or become, the version that counts.
+  bool is_listed(const TimedVersion& version) const;
+  TimeWheel::Outcome end_time(const TimedVersion& version, std::uint64_t& forgotten);
   template <typename Known>
   std::optional<Object> shown_of(const Object& newest, const Known& known) const;
   Object newest(IndexSlot slot) const;
@@ -331,7 +417,7 @@ class Catalogue {
            object.sequence() <= recovered_ || complete(object, background_);
   }
   bool is_given_up(const Object& version, const Host& by) const;
-  // Whether whoever looks for the newest version that counts ends here, and never follows its link.
+  // Whether a look for the newest version that counts ends here, and never follows its link.
   // One that was given up may be complete by now, and is passed all the same.
   bool ends_list(const Object& version) const {
     return version.durable() || version.kind() == Kind::tombstone ||
@@ -353,6 +439,8 @@ class Catalogue {
     Ticket ticket;
   };
   Result<Copied> copy(const NewObject& what, ConstBytes value);
+  // A version of a write of several keys, for which room was prepared; nothing leads to it yet.
+  Place append_member(const Write& one, IndexSlot slot, bool more, DataPool pool);
   // The first of these versions that stays when those segments go.
   std::optional<Object> staying(std::optional<Object> version,
                                 const std::vector<Segment>& gone) const;
@@ -371,6 +459,7 @@ class Catalogue {
   std::optional<Living> living_;
   Table table_;
   Table next_table_;
+  std::uint64_t least_windows_ = 0;
   std::unique_ptr<Index> index_;
   std::deque<Awaited> awaited_;
   std::deque<Flushed> flushed_;
@@ -389,55 +478,12 @@ class Catalogue {
   std::vector<Segment> recovered_segments_;
   std::vector<Offset> never_came_;  // what recovery found without their values
   std::set<Offset> damaged_;
+  std::set<Offset> unreadable_;
+  bool has_unreadable_ = false;  // the set is not empty; hot paths look at this alone
   std::uint64_t live_bytes_ = 0;
   std::uint64_t keys_ = 0;
   std::uint64_t expiring_ = 0;
+  TimeWheel times_;
 };
-
-template <typename Known>
-std::optional<Object> Catalogue::shown_of(const Object& newest, const Known& known) const {
-  for (std::optional<Object> version = newest; version; version = before(*version)) {
-    if (version->kind() == Kind::tombstone) {
-      break;
-    }
-    if (version->durable() || version->sequence() <= recovered_ || known(version->sequence()) ||
-        (!is_given_up(*version, host_) && complete(*version, host_))) {
-      return expired(*version) ? std::nullopt : version;
-    }
-  }
-  return std::nullopt;
-}
-
-template <typename Known>
-Catalogue::Shown Catalogue::shown(ConstBytes key, const Known& known) {
-  const IndexSlot slot = find(index_->tag(key), key, host_);
-  if (!slot) {
-    return {};
-  }
-  const Object first = newest(slot);
-  const std::optional<Object> found = shown_of(first, known);
-  if (!found && may_forget(first)) {
-    (void)forget(slot);
-  }
-  if (found && is_suspect(slot, *found)) [[unlikely]] {
-    return {found, get_suspect(slot, *found).damaged};
-  }
-  return {found};
-}
-
-template <typename Known, typename Visit>
-Tag Catalogue::scan_shown(Tag from, std::uint64_t most_entries, const Known& known,
-                          const Visit& visit) {
-  return index_->scan(from, most_entries, [&](const IndexSlot& slot) {
-    // A version whose size is not the one that the index knows is not what it led to.
-    const Place place = slot.place(newest_of(slot));
-    if (place.deleted || newest(slot).size_bytes() != place.size_bytes) {
-      return;
-    }
-    if (const std::optional<Object> object = shown_of(newest(slot), known)) {
-      visit(slot.tag(), object->key());
-    }
-  });
-}
 
 }  // namespace remora::kv::efactory

@@ -1,4 +1,5 @@
-// Cleaning: which versions live on, and what leads to their copies. The stages are in cleaning.cpp.
+// Cleaning: which versions live on, and what leads to their copies. The cleaner asks for it
+// (cleaner.h).
 #include <algorithm>
 
 #include "base/check.h"
@@ -65,11 +66,14 @@ bool Catalogue::is_surely_stale(const Object& object, Tag tag) const {
 }
 
 Catalogue::Fate Catalogue::judge(const Object& object, Tag tag) {
+  if (object.sequence() <= log_->cleared()) {
+    return Fate::stale;
+  }
   if (is_given_up(object, background_)) {
     // Until its mark is persistent the value may come after all.
-    const bool is_settled =
+    const bool is_decided =
         std::ranges::find(pending_marks_, object.offset()) == pending_marks_.end();
-    return is_settled ? Fate::stale : Fate::undecided;
+    return is_decided ? Fate::stale : Fate::undecided;
   }
   if (is_surely_stale(object, tag)) {
     background_.charge(Work::index);
@@ -124,11 +128,9 @@ Catalogue::Fate Catalogue::judge(const Object& object, Tag tag) {
 
 Result<Catalogue::Copied> Catalogue::copy(const NewObject& what, ConstBytes value) {
   // A cleaning of all that gives up leaves room for one of a part.
-  const Result<Placed> placed = log_->append(
-      what, DataPool::next, goes_ == Goes::whole ? Reserve::may_use_half : Reserve::may_use);
-  if (!placed.ok()) {
-    return placed.status();
-  }
+  REMORA_TRY_RESULT(placed,
+                    log_->append(what, DataPool::next,
+                                 goes_ == Goes::whole ? Reserve::may_use_half : Reserve::may_use));
   const Object copy = log_->at(placed->offset);
   if (value.empty()) {
     // The header is all of it.
@@ -140,6 +142,8 @@ Result<Catalogue::Copied> Catalogue::copy(const NewObject& what, ConstBytes valu
   return Copied{copy, background_.drain()};
 }
 
+// The copy says `more` as the original does: until the write that it belongs to is settled, the
+// copy may be all that a cut leaves of it.
 Result<Ticket> Catalogue::move(const Object& object) {
   const Faults& planted = background_.faults();
   const bool keeps_time = !planted.planted(faults::clean_forgets_time);
@@ -149,22 +153,21 @@ Result<Ticket> Catalogue::move(const Object& object) {
   const bool is_damaged = (object.sequence() <= recovered_ || !damaged_.empty()) &&
                           (!leads_here || is_suspect(leads_here, object)) &&
                           !complete(object, background_);
-  const Result<Copied> copied = copy(
-      {.key = object.key(),
-       .value_bytes = static_cast<std::uint32_t>(object.value().size()),
-       .checksum = keeps_time ? object.checksum()
-                              : object_format::object_checksum(
-                                    object.sequence(),
-                                    object_format::client_checksum(object.key(), object.value())),
-       .sequence = object.sequence(),
-       .flags = is_damaged || planted.planted(faults::clean_flag_first)
-                    ? object_format::durable_flag
-                    : 0,
-       .expires = keeps_time ? object.expires() : 0},
-      object.value());
-  if (!copied.ok()) {
-    return copied.status();
-  }
+  REMORA_TRY_RESULT(
+      copied,
+      copy({.key = object.key(),
+            .value_bytes = static_cast<std::uint32_t>(object.value().size()),
+            .checksum = keeps_time ? object.checksum()
+                                   : object_format::object_checksum(
+                                         object.sequence(), object_format::client_checksum(
+                                                                object.key(), object.value())),
+            .sequence = object.sequence(),
+            .flags = is_damaged || planted.planted(faults::clean_flag_first)
+                         ? object_format::durable_flag
+                         : 0,
+            .more = object.more(),
+            .expires = keeps_time ? object.expires() : 0},
+           object.value()));
   const auto& [copy, ticket] = *copied;
   const bool is_persistent = background_.region().persistent(ticket);
 
@@ -199,19 +202,17 @@ Result<Ticket> Catalogue::move(const Object& object) {
 }
 
 Result<Ticket> Catalogue::move_hiding(const Object& object) {
-  const Result<Copied> copied =
-      copy({.key = object.key(),
-            .kind = Kind::tombstone,
-            .checksum = object_format::object_checksum(
-                object.sequence(), object_format::client_checksum(object.key(), {})),
-            .sequence = object.sequence()},
-           {});
-  if (!copied.ok()) {
-    return copied.status();
-  }
+  REMORA_TRY_RESULT(copied,
+                    copy({.key = object.key(),
+                          .kind = Kind::tombstone,
+                          .checksum = object_format::object_checksum(
+                              object.sequence(), object_format::client_checksum(object.key(), {})),
+                          .sequence = object.sequence(),
+                          .more = object.more()},
+                         {}));
   const auto& [copy, ticket] = *copied;
-  last_del_ = last_tombstone_ =
-      ticket;  // whoever asks for the key is told by the copy that it is not there
+  // The copy tells a get that the key is not there.
+  last_del_ = last_tombstone_ = ticket;
   const IndexSlot slot = find(index_->tag(object.key()), object.key(), background_);
   if (!slot) {
     return ticket;

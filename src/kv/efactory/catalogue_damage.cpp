@@ -1,8 +1,40 @@
 // What was persistent, and fails its checksum.
+#include <cstring>
+
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/faults.h"
 
 namespace remora::kv::efactory {
+
+// Whether header and key are as they were appended.
+bool Catalogue::is_readable(const Object& object) const {
+  object_format::Header header;
+  std::memcpy(&header, object.header_bytes().data(), sizeof header);
+  return object_format::plausible(header, pool_.header().size_bytes - object.offset()) &&
+         header.header_checksum == object_format::header_checksum(header, object.key());
+}
+
+// Clients that READ the index ask from then on.
+void Catalogue::note_unreadable(IndexSlot slot) {
+  Place place = slot.place(newest_of(slot));
+  place.durable = false;
+  index_->set_place(slot, newest_of(slot), encode(place));
+  damaged_.insert(place.offset);
+  note_unreadable(place.offset);
+}
+
+bool Catalogue::ends_unreadable(Object version) const {
+  for (;;) {
+    if (unreadable_.contains(version.offset())) {
+      return true;
+    }
+    const Offset older = version.previous().offset;
+    if (ends_list(version) || older == 0 || version.sequence() <= recovered_) {
+      return false;
+    }
+    version = log_->at(older);
+  }
+}
 
 // Its flag, or the mark before which it lies, says that it is persistent; else its checksum, and
 // that it is still to be made so.
@@ -42,8 +74,37 @@ Catalogue::Verdict Catalogue::verify(const Object& object, Tag tag, const Host& 
   return Verdict::sound;
 }
 
-// The flag says from now on that it was persistent, whoever looks at it: a copy of all of the store
-// must not pass it.
+void Catalogue::verify_newest(ConstBytes key) {
+  const Tag tag = index_->tag(key);
+  if (const IndexSlot slot = find(tag, key, host_)) {
+    (void)verify(newest(slot), tag, host_);
+  }
+}
+
+Catalogue::Scrubbed Catalogue::scrub(Tag from, std::uint64_t most_entries) {
+  Scrubbed look;
+  std::vector<IndexSlot> found;
+  look.next = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
+    const Place place = slot.place(newest_of(slot));
+    if (place.offset != 0 && !place.deleted) {
+      found.push_back(slot);
+    }
+  });
+  for (const IndexSlot slot : found) {
+    const Object object = newest(slot);
+    ++look.seen;
+    if (!is_readable(object)) {
+      ++look.damaged;
+      note_unreadable(slot);
+    } else if (verify(object, slot.tag(), background_) == Verdict::damaged) {
+      ++look.damaged;
+    }
+  }
+  return look;
+}
+
+// The flag says from now on that it was persistent, so that a copy of all of the store does not
+// pass it.
 void Catalogue::note_damaged(const Object& object, const Host& by) {
   if (!object.durable()) {
     log_->note_durable(object);

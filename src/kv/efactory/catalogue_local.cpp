@@ -1,4 +1,4 @@
-// The catalogue for the server's own process, and keys whose time has come.
+// The catalogue for the server's own process.
 #include <numeric>
 #include <vector>
 
@@ -42,35 +42,32 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
     return Status(Code::no_space, "the store is full");
   }
   const Tag tag = index_->tag(key);
-  const IndexSlot slot = find(tag, key, host_);
+  const IndexSlot slot = find_or_unreadable(tag, key, host_);
   const auto size = static_cast<std::uint32_t>(value_bytes);
   host_.charge_crc(size);
   host_.charge_copy(size);
-  const Result<Placed> placed =
-      log_->append({.key = key,
-                    .value_bytes = size,
-                    .checksum = object_format::object_checksum(
-                        sequence_ + 1, checksum_of(key, value, size), expires),
-                    .sequence = sequence_ + 1,
-                    .previous = {slot ? newest(slot).offset() : 0, false},
-                    .expires = expires,
-                    .content = value},
-                   target_);
-  if (!placed.ok()) {
-    return placed.status();
-  }
+  REMORA_TRY_RESULT(placed,
+                    log_->append({.key = key,
+                                  .value_bytes = size,
+                                  .checksum = object_format::object_checksum(
+                                      sequence_ + 1, checksum_of(key, value, size), expires),
+                                  .sequence = sequence_ + 1,
+                                  .previous = {slot ? newest(slot).offset() : 0, false},
+                                  .expires = expires,
+                                  .content = value},
+                                 target_));
   ++sequence_;
   const IndexSlot entry = lead_to(
       tag, slot, which_,
       {.offset = placed->offset, .size_bytes = placed->size_bytes, .expires = expires != 0});
+  if (expires != 0) {
+    note_time(tag, expires, sequence_);
+  }
   return Written{placed->offset, sequence_, {entry, index_->generation()}};
 }
 
-Result<Ticket> Catalogue::put_lasting(ConstBytes key, ConstBytes value) {
-  const Result<Written> written = put_here(key, std::span(&value, 1), 0);
-  if (!written.ok()) {
-    return written.status();
-  }
+Result<Ticket> Catalogue::put_persistent(ConstBytes key, ConstBytes value) {
+  REMORA_TRY_RESULT(written, put_here(key, std::span(&value, 1), 0));
   if (host_.faults().planted(faults::persist_not_awaited)) {
     return Ticket{};
   }
@@ -87,47 +84,6 @@ std::optional<std::uint64_t> Catalogue::space_for(
     return std::nullopt;
   }
   return log_->space_for(sizes_bytes, target_);
-}
-
-// What hides older versions is on the medium, and none of those was moved to where it is not.
-bool Catalogue::may_forget(const Object& newest) const {
-  return newest.kind() == Kind::value && newest.durable() && expired(newest) && !log_->cleaning();
-}
-
-Catalogue::Expiries Catalogue::forget_expired(Tag from, std::uint64_t most_entries) {
-  Expiries pass;
-  std::vector<IndexSlot> gone;
-  std::vector<IndexSlot> buried;
-  // As after a recovery, nothing has to lead to a tombstone that is persistent.
-  const bool may_release = !log_->cleaning() && host_.region().persistent(last_tombstone_);
-  pass.next = index_->scan(from, most_entries, [&](const IndexSlot& slot) {
-    const Place place = slot.place(newest_of(slot));
-    if (place.deleted && may_release) {
-      buried.push_back(slot);
-    } else if (place.expires) {
-      ++pass.seen;
-      if (may_forget(log_->at(place.offset))) {
-        gone.push_back(slot);
-      }
-    }
-  });
-  for (const IndexSlot slot : buried) {
-    release(slot);
-  }
-  for (const IndexSlot slot : gone) {
-    pass.forgotten += forget(slot) ? 1u : 0u;
-  }
-  return pass;
-}
-
-// Without room it stays hidden by its time, until a cleaning drops it.
-bool Catalogue::forget(IndexSlot slot) {
-  if (host_.faults().planted(faults::expired_in_memory)) {
-    release(slot);
-    return true;
-  }
-  const ConstBytes key = newest(slot).key();
-  return bury(index_->tag(key), slot, key, Reserve::keep).ok();
 }
 
 }  // namespace remora::kv::efactory

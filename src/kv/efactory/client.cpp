@@ -1,11 +1,10 @@
 #include "kv/efactory/client.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "kv/common/index_search.h"
 #include "kv/common/values.h"
 #include "kv/efactory/faults.h"
 #include "kv/log/object.h"
@@ -18,8 +17,11 @@ using fabric::WorkStatus;
 
 namespace {
 
-constexpr std::uint64_t retry_ns = 20'000;
-constexpr std::uint64_t longest_retry_ns = 80'000;
+void tell_version(std::uint64_t* to, std::uint64_t sequence) {
+  if (to != nullptr) {
+    *to = sequence;
+  }
+}
 
 // Up to which a value travels within its request. Where the target's memory is reached past its
 // processor, none should: that is what the design is for.
@@ -44,7 +46,8 @@ EfactoryClient::EfactoryClient(std::unique_ptr<rpc::Caller> caller,
       layout_(layout),
       whole_value_bytes_(whole_value_bytes_of(host_, options, layout)),
       whole_gets_(whole_value_bytes_ != 0 && options.whole_gets),
-      credits_(host_.runtime(), options.in_flight) {
+      credits_(host_.runtime(), options.in_flight),
+      parts_(host_.runtime(), 1) {
   caller_->on_notice([this](rpc::Kind kind, ConstBytes body) {
     if (listening_ || !host_.faults().planted(faults::notice_lost)) {
       noticed(kind, body);
@@ -102,14 +105,10 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
   // Where to?
   rpc::CallSlot slot = co_await caller_->slot();
   std::memcpy(slot.request().data() + write_struct(slot.request(), ask), key.data(), key.size());
-  const Result<ConstBytes> reply =
-      co_await caller_->call(slot, put_request, sizeof ask + key.size());
-  if (!reply.ok()) {
-    co_return reply.status();
-  }
+  REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, put_request, sizeof ask + key.size()));
   const std::optional<PutReply> granted = read_struct<PutReply>(*reply);
   if (!granted) {
-    co_return Status(Code::closed, "the server answered with something that is no reply");
+    co_return Status(Code::closed, "the server sent a malformed reply");
   }
 
   // There.
@@ -121,7 +120,8 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
     place = in_pool(operation, granted->value_offset, value.size());
   }
   if (!place) {
-    co_return Status(Code::closed, "the server granted space that no client may reach");
+    co_return Status(Code::closed,
+                     "the server granted space outside of the memory that clients share");
   }
   const fabric::RemoteAddress there = *place;
   const auto size = static_cast<std::uint32_t>(value.size());
@@ -135,7 +135,7 @@ Task<Status> EfactoryClient::try_put(ConstBytes key, ConstBytes value, PutOption
                                host_.faults().planted(faults::write_is_enough);
   if (size != 0) {
     host_.charge(Work::post);
-    co_await host_.settled();
+    co_await host_.charged();
     const WorkCompletion written = co_await caller_->flows().post_all(
         caller_->queue_pair(), std::span(works).first(write_is_enough ? 1 : 2));
     if (written.status != WorkStatus::success) {
@@ -165,7 +165,7 @@ Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value, Put
   host_.charge_copy(value.size());
   copy_bytes(request.data() + write_struct(request, ask), key);
   copy_bytes(request.data() + sizeof ask + key.size(), value);
-  const rpc::Kind kind = options.durability == Durability::persistent ? lasting_put : whole_put;
+  const rpc::Kind kind = options.durability == Durability::persistent ? persistent_put : whole_put;
   const Result<ConstBytes> reply =
       co_await caller_->call(slot, kind, sizeof ask + key.size() + value.size());
   co_return reply.ok() ? Status() : reply.status();
@@ -175,7 +175,8 @@ Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value, Put
 
 // Two READs. The second may be trusted because the first said that the object is durable: its bytes
 // stood still before the second began. Where they do not suffice, the server is asked.
-Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
+Task<Result<std::size_t>> EfactoryClient::get_into(ConstBytes key, Bytes value,
+                                                   std::uint64_t* version) {
   if (Status status = check_sizes(key, {}); !status.ok()) {
     co_return status;
   }
@@ -185,32 +186,21 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
   const Reads reads = layout_.reads;
   if (reads == Reads::asked || whole_gets_) {
     co_return co_await ask_and_read(operation, key, value,
-                                    options_.verify_reads == VerifyReads::always);
+                                    options_.verify_reads == VerifyReads::always, version);
   }
-  const Tag tag = layout_.geometry.tag(key);
-  // Both of one table, whatever comes meanwhile.
-  const fabric::RemoteAddress home{layout_.index.address + layout_.geometry.window_offset(tag),
-                                   layout_.index.key};
-  const fabric::RemoteAddress spill{layout_.index.address + layout_.geometry.spill_offset(tag),
-                                    layout_.index.key};
-  Window window;
-  {  // A flow that waits for a buffer holds no other.
+  IndexSearch search(layout_.index, layout_.geometry, layout_.pool_bytes, key);
+  do {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers_->take(window_bytes);
     host_.charge(Work::post);
-    co_await host_.settled();
-    const WorkCompletion completion =
-        co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, window_bytes), home);
+    co_await host_.charged();
+    const WorkCompletion completion = co_await caller_->flows().read(
+        caller_->queue_pair(), buffer.piece(0, window_bytes), search.next());
     if (completion.status != WorkStatus::success) {
       co_return broken(completion);
     }
-    window.copy(buffer.bytes());
-  }
-  if (window.find(tag, layout_.pool_bytes).empty() && window.full()) {
-    const Buffer buffer = co_await buffers_->take(window_bytes);
-    REMORA_CO_TRY(co_await read(buffer, window_bytes, spill));
-    window.copy(buffer.bytes());
-  }
-  for (const Window::Candidate& candidate : window.find(tag, layout_.pool_bytes)) {
+    search.take(buffer.bytes());
+  } while (search.goes_on());
+  for (const Window::Candidate& candidate : search.candidates()) {
     const Place place = trusted(candidate, reads);
     if (place.offset == 0) {
       continue;
@@ -222,14 +212,12 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
       if (learnt.code() == Code::not_found) {
         continue;
       }
-      if (!learnt.ok()) {
-        co_return learnt.status();
-      }
+      REMORA_CO_TRY(learnt.status());
       there = *learnt;
     }
     const Buffer buffer = co_await buffers_->take(place.size_bytes);
     host_.charge(Work::post);
-    co_await host_.settled();
+    co_await host_.charged();
     const WorkCompletion completion = co_await caller_->flows().read(
         caller_->queue_pair(), buffer.piece(0, place.size_bytes), *there);
     if (completion.status != WorkStatus::success) {
@@ -240,7 +228,7 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
       continue;
     }
     if (!passes(*object)) [[unlikely]] {
-      co_return co_await ask_and_read(operation, key, value, true);
+      co_return co_await ask_and_read(operation, key, value, true, version);
     }
     ++pure_gets_;
     if (object->expires != 0 && object->expires <= host_.runtime().wall_ms() &&
@@ -248,10 +236,11 @@ Task<Result<std::size_t>> EfactoryClient::get(ConstBytes key, Bytes value) {
       co_return Status(Code::not_found, "there is no such key");
     }
     host_.charge_copy(object->value.size());
+    tell_version(version, object->sequence);
     co_return copy_out(object->value, value);
   }
   co_return co_await ask_and_read(operation, key, value,
-                                  options_.verify_reads == VerifyReads::always);
+                                  options_.verify_reads == VerifyReads::always, version);
 }
 
 // Which place leads to the newest version. While the log is cleaned, that is the one in the new
@@ -297,7 +286,8 @@ bool EfactoryClient::passes(const ReadObject& object) {
 }
 
 Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operation, ConstBytes key,
-                                                       Bytes value, bool checked) {
+                                                       Bytes value, bool checked,
+                                                       std::uint64_t* version) {
   ++asked_gets_;
   GetReply found;
   {
@@ -305,19 +295,18 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operatio
     std::memcpy(slot.request().data(), key.data(), key.size());
     const rpc::Kind kind = checked ? (whole_gets_ ? checked_whole_get : checked_get)
                                    : (whole_gets_ ? whole_get : get_request);
-    const Result<ConstBytes> reply = co_await caller_->call(slot, kind, key.size());
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
+    REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, kind, key.size()));
     const std::optional<GetReply> got = read_struct<GetReply>(*reply);
     if (got && got->object_offset == 0 && whole_gets_) {
       const ConstBytes whole = reply->subspan(sizeof(GetReply));
       host_.charge_copy(whole.size());
+      tell_version(version, got->sequence);
       co_return copy_out(whole, value);
     }
     if (!got || !lies_within({.offset = got->object_offset, .size_bytes = got->size_bytes},
                              layout_.pool_bytes)) {
-      co_return Status(Code::closed, "the server answered with a place that is none");
+      co_return Status(Code::closed,
+                       "the server sent a malformed reply: it names no place in the pool");
     }
     found = *got;
   }
@@ -331,7 +320,7 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operatio
         co_await learn_place(operation, found.object_offset, found.size_bytes);
     if (!learnt.ok()) {
       co_return learnt.code() == Code::not_found
-          ? Status(Code::closed, "the server led to space that no client may reach")
+          ? Status(Code::closed, "the server named space outside of the memory that clients share")
           : learnt.status();
     }
     there = *learnt;
@@ -343,43 +332,21 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operatio
   }
   const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
   if (!object || !same(object->key, key) || object->sequence != found.sequence) {
-    co_return Status(Code::closed, "the server led to a place where the object is not");
+    co_return Status(Code::closed, "stale address: the object has moved");
   }
   if (checked && !object->intact()) {
     co_return Status(Code::damaged, "the value of this key fails its checksum");
   }
   host_.charge_copy(object->value.size());
+  tell_version(version, object->sequence);
   co_return copy_out(object->value, value);
-}
-
-Task<Status> EfactoryClient::read(const Buffer& buffer, std::size_t size_bytes,
-                                  fabric::RemoteAddress from) {
-  host_.charge(Work::post);
-  co_await host_.settled();
-  const WorkCompletion completion =
-      co_await caller_->flows().read(caller_->queue_pair(), buffer.piece(0, size_bytes), from);
-  co_return completion.status == WorkStatus::success ? Status() : broken(completion);
 }
 
 // --- Keys of segments ---
 
 Task<Status> EfactoryClient::learn_segments(rpc::CallSlot& slot, const Operation& operation) {
-  std::uint64_t from = 0;
-  do {
-    const std::size_t size =
-        write_struct(slot.request(), SegmentsRequest{rounds_[operation.side()], from});
-    const Result<ConstBytes> reply = co_await caller_->call(slot, segments, size);
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
-    const Result<std::uint64_t> next =
-        segments_[operation.side()].take(*reply, from, layout_.pool_bytes);
-    if (!next.ok()) {
-      co_return next.status();
-    }
-    from = *next;
-  } while (from != 0);
-  co_return Status();
+  return segments_[operation.side()].learn(*caller_, slot, segments, rounds_[operation.side()],
+                                           layout_.pool_bytes);
 }
 
 Task<Result<fabric::RemoteAddress>> EfactoryClient::learn_place(const Operation& operation,
@@ -394,12 +361,6 @@ Task<Result<fabric::RemoteAddress>> EfactoryClient::learn_place(const Operation&
     co_return Status(Code::not_found, "stale address: the object has moved");
   }
   co_return *place;
-}
-
-Status EfactoryClient::broken(const WorkCompletion& completion) {
-  caller_->fail(Status(Code::closed, fmt::format("the server cannot be reached: {}",
-                                                 fabric::to_string(completion.status))));
-  return caller_->failure();
 }
 
 // --- Del and scan ---
@@ -430,10 +391,7 @@ Task<Result<ScanCursor>> EfactoryClient::scan(ScanCursor from, std::size_t most_
   const Operation operation(*this);
   rpc::CallSlot slot = co_await caller_->slot();
   const std::size_t size = write_struct(slot.request(), ScanRequest{from, most_keys});
-  const Result<ConstBytes> reply = co_await caller_->call(slot, scan_request, size);
-  if (!reply.ok()) {
-    co_return reply.status();
-  }
+  REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, scan_request, size));
   co_return unpack_scan(*reply, sink);
 }
 

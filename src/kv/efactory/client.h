@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "kv/buffers.h"
+#include "kv/common/one_sided.h"
 #include "kv/common/segment_keys.h"
 #include "kv/efactory/messages.h"
 #include "kv/index/window.h"
@@ -42,8 +43,12 @@ class EfactoryClient final : public StoreClient {
   ~EfactoryClient() override;
 
   Task<Status> put(ConstBytes key, ConstBytes value, PutOptions options) override;
-  Task<Result<std::size_t>> get(ConstBytes key, Bytes value) override;
+  Task<Result<std::size_t>> get(ConstBytes key, Bytes value) override {
+    return get_into(key, value, nullptr);
+  }
   Task<Status> del(ConstBytes key) override;
+  Task<Result<Versioned>> get_version(ConstBytes key, Bytes value) override;
+  Task<Status> write_together(const MultiWrite& what, PutOptions options) override;
   Task<Result<ScanCursor>> scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   Task<Status> copy(CopySink& sink) override;
   Status failure() const override { return caller_->failure(); }
@@ -55,6 +60,10 @@ class EfactoryClient final : public StoreClient {
   std::uint64_t failed_checks() const { return failed_checks_; }
 
  private:
+  // How long one waits before it asks again, at first and at most.
+  static constexpr std::uint64_t retry_ns = 20'000;
+  static constexpr std::uint64_t longest_retry_ns = 80'000;
+
   // Counts an operation under the layout that it began with. It has one of the client's credits,
   // which it gives back.
   class Operation {
@@ -79,22 +88,30 @@ class EfactoryClient final : public StoreClient {
   };
 
   // `checked`: the server verifies what it tells of.
+  Task<Result<std::size_t>> get_into(ConstBytes key, Bytes value, std::uint64_t* version);
   Task<Result<std::size_t>> ask_and_read(const Operation& operation, ConstBytes key, Bytes value,
-                                         bool checked);
+                                         bool checked, std::uint64_t* version);
   bool passes(const ReadObject& object);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
   Place trusted(const Window::Candidate& candidate, Reads reads) const;
   bool answers(const ReadObject& object, ConstBytes key) const;
   Task<Status> try_put(ConstBytes key, ConstBytes value, PutOptions options);
   Task<Status> try_put_whole(ConstBytes key, ConstBytes value, PutOptions options);
+  // Several keys at once (client_together.cpp).
+  Task<Status> write_until(const MultiWrite& what, PutOptions options);
+  Task<Status> send_packed(ConstBytes packed, PutOptions options);
   // Copies (client_copy.cpp).
   Task<Result<std::vector<SnapshotSegment>>> ask_snapshot(std::uint64_t& id);
   Task<Status> still_stands(std::uint64_t id, std::uint64_t& round);
   Task<Status> read_segment(SnapshotSegment segment, std::uint64_t id, std::uint64_t& round,
                             std::vector<std::byte>& image);
   Task<void> give_snapshot_back();
-  Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from);
-  Status broken(const fabric::WorkCompletion& completion);
+  Task<Status> read(const Buffer& buffer, std::size_t size_bytes, fabric::RemoteAddress from) {
+    return read_into(*caller_, buffer, size_bytes, from);
+  }
+  Status broken(const fabric::WorkCompletion& completion) {
+    return kv::broken(*caller_, completion);
+  }
   void noticed(rpc::Kind kind, ConstBytes body);
   void maybe_arrive();
   Task<void> arrive(std::uint64_t round);
@@ -122,6 +139,7 @@ class EfactoryClient final : public StoreClient {
   const std::uint64_t whole_value_bytes_;  // up to which values travel within requests
   const bool whole_gets_;                  // and within the answers to gets
   Semaphore credits_;                      // for operations in flight
+  Semaphore parts_;                        // for one write that takes several messages
   std::array<std::uint64_t, 2> under_way_ = {};  // operations, by the side that they began on
   std::size_t side_ = 0;                         // of operations that begin now
   bool arriving_ = false;                        // a layout came that was not answered

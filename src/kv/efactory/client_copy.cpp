@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t copy_piece_bytes = 256 << 10;
 
 Status nonsense() {
-  return Status(Code::closed, "the server answered with something that is no reply");
+  return Status(Code::closed, "the server sent a malformed reply");
 }
 
 // Hands the objects of a segment that were complete when it was READ to the sink.
@@ -54,10 +54,7 @@ Status hand_over(const SnapshotSegment& segment, ConstBytes image, CopySink& sin
 
 Task<Status> EfactoryClient::copy(CopySink& sink) {
   std::uint64_t id = 0;
-  const Result<std::vector<SnapshotSegment>> segments = co_await ask_snapshot(id);
-  if (!segments.ok()) {
-    co_return segments.status();
-  }
+  REMORA_CO_TRY_RESULT(segments, co_await ask_snapshot(id));
   std::uint64_t size_bytes = 0;
   for (const SnapshotSegment& segment : *segments) {
     size_bytes += segment.size_bytes;
@@ -84,10 +81,7 @@ Task<Result<std::vector<SnapshotSegment>>> EfactoryClient::ask_snapshot(std::uin
     const Operation operation(*this);
     rpc::CallSlot slot = co_await caller_->slot();
     const std::size_t size = write_struct(slot.request(), SnapshotRequest{id, segments.size()});
-    const Result<ConstBytes> reply = co_await caller_->call(slot, snapshot, size);
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
+    REMORA_CO_TRY_RESULT(reply, co_await caller_->call(slot, snapshot, size));
     const std::optional<SnapshotReply> head = read_struct<SnapshotReply>(*reply);
     if (!head || (*reply).size() != sizeof *head + head->listed * sizeof(SnapshotSegment) ||
         head->listed > reply_bytes_max / sizeof(SnapshotSegment)) {
@@ -138,11 +132,7 @@ Task<Status> EfactoryClient::read_segment(SnapshotSegment segment, std::uint64_t
     }
     std::optional<fabric::RemoteAddress> there = in_pool(operation, segment.offset + at, size);
     if (!there) {
-      const Result<fabric::RemoteAddress> learnt =
-          co_await learn_place(operation, segment.offset + at, size);
-      if (!learnt.ok()) {
-        co_return learnt.status();
-      }
+      REMORA_CO_TRY_RESULT(learnt, co_await learn_place(operation, segment.offset + at, size));
       there = *learnt;
       if (layout_.round != round) {
         continue;

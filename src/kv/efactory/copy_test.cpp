@@ -4,6 +4,7 @@
 
 #include "kv/efactory/engine.h"
 #include "kv/efactory/faults.h"
+#include "kv/local_store.h"
 #include "kv/log/store_writer.h"
 #include "kv/store_testing.h"
 
@@ -70,6 +71,27 @@ TEST_F(CopyTest, holds_every_key_in_its_newest_version) {
     EXPECT_EQ(get("key-" + std::to_string(i)), i % 5 == 0 ? "not_found" : value);
   }
   EXPECT_EQ(get("later"), "not_found");
+}
+
+// The space of what is gone may still be there.
+TEST_F(CopyTest, holds_nothing_that_was_cleared) {
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(put("key-" + std::to_string(i), std::string(1000, 'o')).ok());
+  }
+  LocalStore& local = *server_->local();
+  Result<LocalStore::Mark> cleared = local.clear();
+  for (int tries = 0; cleared.code() == Code::in_use && tries < 3; ++tries) {
+    ASSERT_TRUE(loop_.block_on(local.room()).ok());
+    cleared = local.clear();
+  }
+  ASSERT_TRUE(cleared.ok());
+  const ConstBytes piece = as_bytes("new");
+  ASSERT_TRUE(local.put(as_bytes("key-7"), std::span(&piece, 1)).ok());
+  Copy copy(*this);
+  ASSERT_TRUE(copy_to(copy).ok());
+  serve(copy);
+  EXPECT_EQ(scan(), std::set<std::string>{"key-7"});
+  EXPECT_EQ(get("key-7"), "new");
 }
 
 TEST_F(CopyTest, holds_an_empty_store) {

@@ -2,25 +2,47 @@
 
 #include "kv/common/connecting.h"
 #include "kv/efactory/client.h"
+#include "kv/efactory/counters.h"
 #include "kv/efactory/faults.h"
 #include "kv/efactory/server.h"
+#include "kv/store_descriptor.h"
 
 namespace remora::kv::efactory {
 namespace {
 
+constexpr auto sources = sources_of_store("src/kv/efactory/");
+
+constexpr std::string_view unsummed_bytes =
+    "links between versions, which recovery does not follow, padding and free space. A value whose "
+    "segment's mark has not passed it counts as one that never came if it fails its checksum";
+
+constexpr Descriptor as_published = {
+    .name = "efactory",
+    .about = "multi-version log, asynchronous durability, hybrid reads",
+    .unsummed = unsummed_bytes,
+    .paper = "eFactory (Du et al., ICPP 2021)",
+    .section = "eFactory, 4",
+    .faults = faults::all,
+    .sources = sources,
+    .counters = counter_texts};
+
+constexpr Descriptor without_hybrid_reads = {.name = "efactory-no-hr",
+                                             .about = "eFactory with every get by RPC and READ",
+                                             .unsummed = unsummed_bytes,
+                                             .paper = "eFactory (Du et al., ICPP 2021)",
+                                             .section = "eFactory, 6.1",
+                                             .faults = faults::all,
+                                             .sources = sources,
+                                             .counters = counter_texts};
+
 class Efactory final : public Engine {
  public:
-  Efactory(std::string_view name, std::string_view about, const EngineOptions& options)
-      : name_(name), about_(about), options_(options) {}
+  Efactory(const Descriptor& descriptor, const EngineOptions& options)
+      : descriptor_(descriptor), options_(options) {}
 
-  std::string_view name() const override { return name_; }
-  std::string_view about() const override { return about_; }
+  const Descriptor& descriptor() const override { return descriptor_; }
   Promise promise() const override { return promise_asynchronous; }
   Durability del_durability() const override { return Durability::persistent; }
-  const std::vector<const Fault*>& faults() const override {
-    static const std::vector<const Fault*> list(faults::all.begin(), faults::all.end());
-    return list;
-  }
   Result<std::unique_ptr<StoreServer>> start_server(Host host, Pool& pool,
                                                     const ServerOptions& options) const override {
     return EfactoryServer::start(host, pool, options, options_);
@@ -32,22 +54,19 @@ class Efactory final : public Engine {
   }
 
  private:
-  const std::string_view name_;
-  const std::string_view about_;
+  const Descriptor& descriptor_;
   const EngineOptions options_;
 };
 
 }  // namespace
 
 const Engine& engine() {
-  static const Efactory efactory("efactory",
-                                 "multi-version log, asynchronous durability, hybrid reads", {});
+  static const Efactory efactory(as_published, {});
   return efactory;
 }
 
 const Engine& engine_without_hybrid_reads() {
-  static const Efactory efactory("efactory-no-hr", "eFactory with every get by RPC and READ",
-                                 {.hybrid_reads = false});
+  static const Efactory efactory(without_hybrid_reads, {.hybrid_reads = false});
   return efactory;
 }
 

@@ -121,8 +121,9 @@ inline constexpr Fault recovery_takes_any = {"efactory-recovery-takes-any",
                                              "recovery takes the version that it finds last"};
 inline constexpr Fault recovery_revives = {"efactory-recovery-revives",
                                            "recovery does not heed tombstones"};
-inline constexpr Fault recovery_restarts_sequence = {"efactory-recovery-restarts-sequence",
-                                                     "sequence numbers begin anew after recovery"};
+inline constexpr Fault recovery_restarts_sequence = {
+    "efactory-recovery-restarts-sequence",
+    "sequence numbers start from the beginning after recovery"};
 inline constexpr Fault recovery_keeps_copies = {
     "efactory-recovery-keeps-copies",
     "recovery leaves what cleanings that were cut short have copied, and the room that it takes"};
@@ -138,9 +139,61 @@ inline constexpr Fault clean_forgets_time = {"efactory-clean-forgets-time",
 inline constexpr Fault expired_in_memory = {
     "efactory-expired-in-memory",
     "a key whose time has come leaves the index, and nothing says so on the medium"};
+inline constexpr Fault recovery_forgets_times = {
+    "efactory-recovery-forgets-times",
+    "after a recovery nobody knows when the times of keys come that are not asked for"};
+inline constexpr Fault time_ends_any_version = {
+    "efactory-time-ends-any-version",
+    "the time of an older version deletes the key, though it was put again with a later one"};
+inline constexpr Fault counts_expired = {"efactory-counts-expired",
+                                         "keys whose time has come count until they are deleted"};
+inline constexpr Fault clear_in_part = {"efactory-clear-in-part",
+                                        "a clearing of all keys is kept for the older half"};
+inline constexpr Fault clear_takes_later = {
+    "efactory-clear-takes-later", "what is put right after a clearing goes with it at a cut"};
+inline constexpr Fault clear_in_memory = {
+    "efactory-clear-in-memory", "all keys leave the index, and nothing says so on the medium"};
+inline constexpr Fault clear_keeps_awaited = {
+    "efactory-clear-keeps-awaited",
+    "a clearing spares versions whose values are on their way, and a cut revives their keys"};
+inline constexpr Fault clear_under_readers = {
+    "efactory-clear-under-readers",
+    "keys are cleared while clients may READ what the index led to"};
 inline constexpr Fault deletion_overtakes = {
     "efactory-deletion-overtakes",
     "of a key that moves, the deletion may be persistent before what it moves to"};
+
+// Several keys at once.
+inline constexpr Fault together_forgets_more = {
+    "efactory-together-forgets-more",
+    "the versions of a write of several keys do not say that they belong together"};
+inline constexpr Fault together_durable_early = {
+    "efactory-together-durable-early",
+    "the first version of a write of several keys is called durable before all are persistent"};
+inline constexpr Fault together_forgets_time = {
+    "efactory-together-forgets-time", "keys that are written with others lose their times"};
+inline constexpr Fault together_heeds_no_time = {
+    "efactory-together-heeds-no-time", "a condition takes a key whose time has come for one"};
+inline constexpr Fault together_split = {"efactory-together-split",
+                                         "a client sends a write of several keys as two"};
+inline constexpr Fault together_judged_early = {
+    "efactory-together-judged-early",
+    "conditions of a write that comes in parts are judged when the first part comes"};
+inline constexpr Fault together_not_awaited = {
+    "efactory-together-not-awaited",
+    "a write of several keys is acknowledged as persistent before it is"};
+inline constexpr Fault clean_before_settled = {
+    "efactory-clean-before-settled",
+    "what cleaning drops is gone before all that came before it is settled"};
+inline constexpr Fault recovery_takes_parts = {
+    "efactory-recovery-takes-parts",
+    "recovery does not ask whether all of a write of several keys is whole"};
+inline constexpr Fault recovery_takes_later = {
+    "efactory-recovery-takes-later",
+    "recovery takes what came after a write of several keys that is not whole"};
+inline constexpr Fault recovery_forgets_parts = {
+    "efactory-recovery-forgets-parts",
+    "recovery passes parts of a write, and nothing says so on the medium"};
 
 // Copying.
 inline constexpr Fault clean_under_snapshot = {"efactory-clean-under-snapshot",
@@ -163,10 +216,17 @@ inline constexpr Fault clean_mends_damage = {"efactory-clean-mends-damage",
 inline constexpr std::array of_damage = {&recovery_trusts_flag, &recovery_falls_back,
                                          &damaged_is_missing, &clean_mends_damage};
 
+// Noticed by tests of their own (together_test.cpp).
+inline constexpr std::array of_together = {&together_durable_early, &together_forgets_time,
+                                           &together_heeds_no_time, &recovery_takes_later,
+                                           &recovery_forgets_parts};
+
 inline constexpr std::array of_copies = {&clean_under_snapshot};
 
-inline constexpr std::array of_times = {&recovery_passes_expired, &clean_forgets_time,
-                                        &expired_in_memory, &deletion_overtakes};
+inline constexpr std::array of_times = {
+    &recovery_passes_expired, &clean_forgets_time,    &expired_in_memory, &deletion_overtakes,
+    &recovery_forgets_times,  &time_ends_any_version, &counts_expired,    &clear_in_part,
+    &clear_takes_later,       &clear_in_memory};
 
 inline constexpr std::array all = {&write_is_enough,
                                    &late_put_succeeds,
@@ -218,6 +278,14 @@ inline constexpr std::array all = {&write_is_enough,
                                    &recovery_keeps_copies,
                                    &recovery_trusts_caches,
                                    &mark_passes_undecided,
-                                   &mark_not_awaited};
+                                   &mark_not_awaited,
+                                   &clear_keeps_awaited,
+                                   &clear_under_readers,
+                                   &together_forgets_more,
+                                   &together_split,
+                                   &together_judged_early,
+                                   &together_not_awaited,
+                                   &clean_before_settled,
+                                   &recovery_takes_parts};
 
 }  // namespace remora::kv::efactory::faults

@@ -1,4 +1,4 @@
-// Living: how much lives in which part of the pool, for who chooses what to clean. Every put adds
+// Living: how much lives in which part of the pool, which tells what to clean. Every put adds
 // one version and takes another, so nothing is searched for: parts have one size, and what shares a
 // part with a neighbouring segment counts for both. What nothing leads to does not count, though it
 // may have to be kept: deletions from before the last recovery.

@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "kv/efactory/catalogue_shown.h"
 #include "kv/efactory/faults.h"
 
 namespace remora::kv::efactory {
 namespace {
 
-constexpr std::uint64_t first_look_ns = 5'000;
-constexpr std::uint64_t longest_look_ns = 100'000;
+constexpr std::uint64_t first_commit_look_ns = 5'000;
+constexpr std::uint64_t longest_commit_look_ns = 100'000;
 constexpr std::size_t flags_per_turn = 64;
 // How long changes wait that are in a hurry: others may share their commit.
 constexpr std::uint64_t hurried_ns = 1'000'000;
 
 Status to_be_cleaned() {
-  return Status(Code::no_space, "space is to be cleaned first");
+  return Status(Code::no_space, "the log must be cleaned first");
 }
 
 }  // namespace
 
-EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, CommitWatch& commits,
+EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, Committer& commits,
                              std::uint64_t commit_ns)
     : catalogue_(catalogue),
       around_(around),
@@ -29,7 +30,8 @@ EfactoryLocal::EfactoryLocal(Catalogue& catalogue, Surroundings& around, CommitW
       commit_ns_(commit_ns),
       by_commit_(catalogue.host().region().granularity() == Granularity::page),
       last_(catalogue.sequence()),
-      persistent_(catalogue.sequence()) {}
+      persistent_(catalogue.sequence()),
+      due_(background_.runtime()) {}
 
 bool EfactoryLocal::is_known(Mark mark) const {
   return std::ranges::binary_search(pending_, mark, {}, &Change::mark) ||
@@ -44,12 +46,12 @@ std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
   if (!catalogue_.flushed().empty()) [[unlikely]] {
     around_.flushed();
   }
+  if (is_damaged) [[unlikely]] {
+    return object ? Found{{}, object->expires(), object->sequence(), true} : Found{{}, 0, 0, true};
+  }
   if (!object) {
     deleted_since(before);
     return std::nullopt;
-  }
-  if (is_damaged) [[unlikely]] {
-    return Found{{}, object->expires(), object->sequence(), true};
   }
   if (is_verified(verify_reads_, object->value().size(), verified_by_server_bytes) &&
       !passes(*object)) [[unlikely]] {
@@ -104,10 +106,25 @@ Result<LocalStore::Mark> EfactoryLocal::del(ConstBytes key) {
     return failed();
   }
   const std::uint64_t before = catalogue_.sequence();
-  const Result<Ticket> ticket = catalogue_.del(key);
-  if (!ticket.ok()) {
-    return ticket.status();
+  REMORA_TRY_RESULT(ticket, catalogue_.del(key));
+  deleted_since(before);
+  return last_;
+}
+
+Result<LocalStore::Mark> EfactoryLocal::clear() {
+  ++uses_;
+  if (has_failed_) [[unlikely]] {
+    return failed();
   }
+  REMORA_TRY(changeable());
+  const Faults& planted = catalogue_.host().faults();
+  if (!around_.may_clear() && !planted.planted(faults::clear_under_readers)) {
+    return Status(Code::in_use, "native clients must follow before all keys can go; try again");
+  }
+  const std::uint64_t before = catalogue_.sequence();
+  Catalogue::Table old;
+  REMORA_TRY(catalogue_.clear(old).status());
+  around_.cleared(std::move(old));
   deleted_since(before);
   return last_;
 }
@@ -158,6 +175,30 @@ Result<LocalStore::Mark> EfactoryLocal::write_all(std::span<const Write> writes,
   return last_;
 }
 
+Result<LocalStore::Mark> EfactoryLocal::write_together(const MultiWrite& what) {
+  ++uses_;
+  if (has_failed_) [[unlikely]] {
+    return failed();
+  }
+  const Result<Catalogue::Together> plan = catalogue_.plan(what);
+  if (!catalogue_.flushed().empty()) [[unlikely]] {
+    around_.flushed();
+  }
+  REMORA_TRY(plan.status());
+  if (plan->needed_bytes != 0 && !around_.admits(plan->needed_bytes)) {
+    return to_be_cleaned();
+  }
+  REMORA_TRY_RESULT(written, catalogue_.write(*plan));
+  for (std::size_t i = 0; i < written->size(); ++i) {
+    const Write& one = *plan->writes[i];
+    last_ = (*written)[i].sequence;
+    wait_for_commit({(*written)[i].offset, last_, (*written)[i].entry});
+    around_.changed(one.value ? object_format::size_bytes(one.key.size(), one.value->size()) : 0,
+                    one.value && one.expires != 0);
+  }
+  return last_;
+}
+
 ScanCursor EfactoryLocal::scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) {
   return catalogue_.scan_shown(
       from, most_keys, [this](std::uint64_t sequence) { return is_known(sequence); },
@@ -192,7 +233,7 @@ void EfactoryLocal::wait_for_commit(const Change& change) {
   pending_.push_back(change);
   if (!by_commit_) {
     if (!drain_.armed()) {
-      background_.runtime().soon(drain_);
+      background_.runtime().run_soon(drain_);
     }
   } else if (to_commit_ && !to_commit_->is_set()) {
     to_commit_->set();
@@ -233,9 +274,9 @@ Task<Status> EfactoryLocal::persistent(Mark mark) {
       co_return failed();
     }
     REMORA_CO_TRY(background_.region().failure());
-    wanted_ = std::max(wanted_, std::min(mark, last_));
-    if (pause_ != nullptr) {
-      pause_->cancel();
+    const Mark under_way = committing_ && !batch_.empty() ? batch_.back().mark : persistent_;
+    if (std::min(mark, last_) > under_way) {
+      due_.needed();
     }
     Event event(background_.runtime());
     waiting_.push_back(&event);
@@ -244,7 +285,7 @@ Task<Status> EfactoryLocal::persistent(Mark mark) {
   co_return Status();
 }
 
-bool EfactoryLocal::settled(Mark mark) {
+bool EfactoryLocal::made_persistent(Mark mark) {
   if (!by_commit_ && persistent_ < mark) {
     commit_at_once();
   }
@@ -256,7 +297,7 @@ std::optional<Status> EfactoryLocal::persistent_at_once() {
   if (has_failed_) [[unlikely]] {
     return failed();
   }
-  if (!by_commit_ || committing_ || !around_.is_alone()) {
+  if (!by_commit_ || committing_ || !commits_.may_stand_still(*this)) {
     return std::nullopt;
   }
   if (pending_.empty()) {
@@ -268,7 +309,7 @@ std::optional<Status> EfactoryLocal::persistent_at_once() {
   if (status.ok()) {
     persistent_ = batch_.back().mark;
     around_.persisted_after(background_.now_ns() - batch_since_ns_);
-    background_.runtime().soon(drain_);  // who waits is answered before
+    background_.runtime().run_soon(drain_);  // who waits is answered before
     wake_waiting();
   } else {
     fail();
@@ -282,11 +323,20 @@ void EfactoryLocal::take_pending() {
   hurried_ = false;
 }
 
+bool EfactoryLocal::all_wait() {
+  const bool is_unused = uses_ == std::exchange(seen_uses_, uses_);
+  return is_unused && !busy();
+}
+
+// A commit that is under way may take longer: those that follow it are planned when it has ended.
 void EfactoryLocal::hurry() {
-  if (!hurried_ && pause_ != nullptr) {
-    pause_->cancel();
+  if (!std::exchange(hurried_, true) && !committing_) {
+    due_.needed_by(background_.runtime().after(pause_ns()));
   }
-  hurried_ = true;
+}
+
+std::uint64_t EfactoryLocal::pause_ns() const {
+  return hurried_ ? std::min(commit_ns_, hurried_ns) : commit_ns_;
 }
 
 void EfactoryLocal::flag_batch() {
@@ -310,12 +360,7 @@ Task<void> EfactoryLocal::commit() {
     if (pending_.empty()) {
       co_await to_commit_.emplace(runtime);
     }
-    if (wanted_ <= persistent_) {
-      Sleep pause = runtime.sleep_for(hurried_ ? std::min(commit_ns_, hurried_ns) : commit_ns_);
-      pause_ = &pause;
-      co_await pause;
-      pause_ = nullptr;
-    }
+    co_await due_.come(runtime.after(pause_ns()));
     if (pending_.empty()) {
       continue;  // they were made persistent meanwhile
     }
@@ -324,7 +369,8 @@ Task<void> EfactoryLocal::commit() {
     take_pending();
     const Mark mark = batch_.back().mark;
     const Ticket ticket = background_.drain();
-    if (!(co_await commits_.persistent(ticket, first_look_ns, longest_look_ns)).ok()) {
+    if (!(co_await commits_.persistent(ticket, {first_commit_look_ns, longest_commit_look_ns}))
+             .ok()) {
       fail();
       co_return;
     }

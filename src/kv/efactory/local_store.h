@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "base/lost_memory.h"
-#include "host/commit_watch.h"
+#include "host/commit_due.h"
+#include "host/committer.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/local_store.h"
 #include "runtime/event.h"
@@ -33,25 +34,29 @@ class Surroundings {
   // Changes became persistent, the oldest of them after so long.
   virtual void persisted_after(std::uint64_t waited_ns) = 0;
   virtual Task<Status> room() = 0;
-  // Nobody but the local store would notice if the loop stood still for a commit.
-  virtual bool is_alone() const = 0;
+  // Whether no client READs by the index now; else clients are told, and `room` waits for that.
+  virtual bool may_clear() = 0;
+  // All keys are gone; clients may still lead themselves by this index.
+  virtual void cleared(Catalogue::Table old) = 0;
 };
 
-class EfactoryLocal final : public LocalStore {
+class EfactoryLocal final : public LocalStore, public Committer::Party {
  public:
   // All outlive it.
-  EfactoryLocal(Catalogue& catalogue, Surroundings& around, CommitWatch& commits,
+  EfactoryLocal(Catalogue& catalogue, Surroundings& around, Committer& commits,
                 std::uint64_t commit_ns);
 
   std::optional<Found> get(ConstBytes key) override;
   Result<Mark> put(ConstBytes key, std::span<const ConstBytes> value, Expiry expires) override;
   Result<Mark> del(ConstBytes key) override;
+  Result<Mark> clear() override;
   Result<Mark> write_all(std::span<const Write> writes, std::size_t& made) override;
+  Result<Mark> write_together(const MultiWrite& what) override;
   Task<Status> room() override { return around_.room(); }
   Mark now() const override { return last_; }
   Mark persistent_now() const override { return persistent_; }
   Task<Status> persistent(Mark mark) override;
-  bool settled(Mark mark) override;
+  bool made_persistent(Mark mark) override;
   std::optional<Status> persistent_at_once() override;
   Status changeable() const override { return catalogue_.log().changeable(); }
   Status failure() const override { return has_failed_ || lost() ? failed() : Status(); }
@@ -66,8 +71,8 @@ class EfactoryLocal final : public LocalStore {
 
   // Whether changes wait to become persistent.
   bool busy() const { return persistent_ != last_ || !batch_.empty(); }
-  // How often it was used: who sees another number knows that somebody uses it.
-  std::uint64_t uses() const { return uses_; }
+  // Its users wait for no commits of others; so none of them may have come since it was last asked.
+  bool all_wait() override;
   // What was changed is not to wait as long as Redis clients' changes do for a commit that nobody
   // asks for.
   void hurry();
@@ -78,7 +83,7 @@ class EfactoryLocal final : public LocalStore {
   void deleted_since(std::uint64_t sequence);
   // The group commits, until one fails.
   Task<void> commit();
-  // The medium takes nothing more, whoever found that out.
+  // The medium takes nothing more; any part of the server may find that out.
   void fail();
 
  private:
@@ -117,19 +122,21 @@ class EfactoryLocal final : public LocalStore {
   void mark_durable(const Change& change);
   void flag_batch();
   void wake_waiting();
+  // Before a commit that nobody waits for.
+  std::uint64_t pause_ns() const;
   bool is_known(Mark mark) const;
 
   Catalogue& catalogue_;
   Surroundings& around_;
-  CommitWatch& commits_;
+  Committer& commits_;
   const Host background_;
   const std::uint64_t commit_ns_;
   const bool by_commit_;  // persistent after a group commit; else after a drain
   VerifyReads verify_reads_ = VerifyReads::never;
   std::uint64_t uses_ = 0;
+  std::uint64_t seen_uses_ = 0;  // when last asked
   Mark last_ = 0;
   Mark persistent_ = 0;
-  Mark wanted_ = 0;              // that somebody waits for
   std::vector<Change> pending_;  // in order
   std::vector<Change> batch_;    // of the last commit, until they are flagged; in order
   bool committing_ = false;      // and that commit is under way, or its flags are
@@ -140,7 +147,7 @@ class EfactoryLocal final : public LocalStore {
   std::vector<Event*> waiting_;
   std::optional<Event> to_commit_;
   Drain drain_{*this};
-  Sleep* pause_ = nullptr;  // before a commit that nobody asked for
+  CommitDue due_;
 };
 
 }  // namespace remora::kv::efactory

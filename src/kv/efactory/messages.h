@@ -27,13 +27,18 @@ enum Message : rpc::Kind {
   whole_get = 10,    // key -> GetReply + value; or GetReply alone, of where a longer one is
   // WholePut + key + value -> nothing, when it is persistent. Not a whole_put with a flag: a server
   // that knows no such flag would answer too early.
-  lasting_put = 11,
+  persistent_put = 11,
   snapshot = 12,      // SnapshotRequest -> SnapshotReply + SnapshotSegment*
   end_snapshot = 13,  // -> nothing
   // As get_request and whole_get, of a value that is verified before it is told of: for a client
   // that has seen one which fails its checksum.
   checked_get = 14,
   checked_whole_get = 15,
+  // TogetherPart + bytes of a write of several keys (together_message.h) -> nothing, after the last
+  // part when it has happened, and is persistent where that is asked for. A server that does not
+  // know them refuses them.
+  together = 17,
+  persistent_together = 18,
   segments = 16,  // SegmentsRequest -> SegmentsReply + SegmentKey* (kv/common/segment_keys.h)
 };
 
@@ -41,7 +46,7 @@ enum Message : rpc::Kind {
 enum class Reads : std::uint64_t {
   asked = 0,    // it asks the server where
   by_mark = 1,  // by READs: in the place of the index entry that the mark names
-  // By READs while the log is cleaned: in the place for the new data pool or, where that is none,
+  // By READs while the log is cleaned: in the place for the new data pool or, where that is empty,
   // in the other. The mark is not heeded: it changes meanwhile.
   first_newer = 2,
   second_newer = 3,
@@ -70,7 +75,7 @@ struct PutRequest {
   std::uint32_t will_persist = 0;
 };
 
-// The longest value of a whole_put, lasting_put or whole_get, and the longest messages: any more
+// The longest value of a whole_put, persistent_put or whole_get, and the longest messages: any more
 // would take memory from every client that never has one.
 inline constexpr std::uint32_t whole_value_bytes_max = 4096;
 inline constexpr std::uint32_t request_bytes_max = 5632;
@@ -83,6 +88,13 @@ struct WholePut {
 };
 
 static_assert(sizeof(WholePut) + limits::key_bytes + whole_value_bytes_max <= request_bytes_max);
+
+// The part is the rest of the message. Parts come one after the other, and nothing of them happens
+// before the last one; one with the offset 0 begins anew.
+struct TogetherPart {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t offset = 0;
+};
 
 struct PutReply {
   std::uint64_t value_offset = 0;  // in the pool: where the value goes

@@ -1,4 +1,4 @@
-// Recovery: the log is the truth, and the index is made anew from it.
+// Recovery: the log is the truth, and the index is made from it.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -7,6 +7,7 @@
 
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/faults.h"
+#include "kv/log/kept_prefix.h"
 
 namespace remora::kv::efactory {
 namespace {
@@ -19,32 +20,39 @@ constexpr std::size_t windows_ahead = 16;
 Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& pool,
                                                       const ServerOptions& options) {
   std::unique_ptr<Catalogue> catalogue(new Catalogue(host, pool, options));
-  std::vector<Offset> found;
+  std::vector<Recovered> found;
   // The visitor is called while the log is made, so it keeps to what it is handed.
   Result<std::unique_ptr<Log>> log =
       Log::recover(host, pool, {.engine = "efactory", .accept_damage = options.accept_damage},
-                   [&](const Object& object) { found.push_back(object.offset()); });
-  if (!log.ok()) {
-    return log.status();
-  }
+                   [&](const Object& object) {
+                     found.push_back({object.offset(), object.sequence()});
+                   });
+  REMORA_TRY(log.status());
   catalogue->take_log(std::move(log).value());
+  REMORA_TRY(catalogue->settle_recovered(found));
   std::array<Tag, windows_ahead> tags;
   for (std::size_t i = 0; i < found.size() + windows_ahead; ++i) {
     Tag& tag = tags[i % windows_ahead];
     if (i >= windows_ahead) {
-      catalogue->take_recovered(catalogue->log_->at(found[i - windows_ahead]), tag);
+      catalogue->take_recovered(catalogue->log_->at(found[i - windows_ahead].offset), tag);
     }
     if (i < found.size()) {
-      tag = catalogue->index_->tag(catalogue->log_->at(found[i]).key());
+      tag = catalogue->index_->tag(catalogue->log_->at(found[i].offset).key());
       catalogue->index_->expect(tag);
     }
   }
-  Status status = catalogue->settle_newest();
+  Status status = catalogue->persist_newest();
   status = status.ok() ? catalogue->drop_what_is_twice() : status;
   if (!status.ok()) {
     return status;
   }
-  catalogue->forget_tombstones();
+  // What a tombstone hides is never looked at again: nothing leads there. A version whose time has
+  // come stays until it has a tombstone: the clock may be set back.
+  Tag from = 0;
+  do {
+    from = catalogue->forget_tombstones(from, 1024, catalogue->sequence_);
+  } while (from != 0);
+  catalogue->note_times();
   catalogue->end_recovery();
   if (host.faults().planted(faults::recovery_restarts_sequence)) {
     catalogue->sequence_ = 0;
@@ -57,7 +65,8 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
 // the checksum decides.
 Catalogue::Standing Catalogue::standing(const Object& object) const {
   if (object.kind() == Kind::tombstone) {
-    return host_.faults().planted(faults::recovery_revives) ? Standing::none : Standing::known;
+    return object.invalid() || host_.faults().planted(faults::recovery_revives) ? Standing::none
+                                                                                : Standing::known;
   }
   if (host_.faults().planted(faults::recovery_takes_incomplete)) {
     return Standing::complete;
@@ -70,6 +79,68 @@ Catalogue::Standing Catalogue::standing(const Object& object) const {
     return Standing::known;
   }
   return complete(object, host_) ? Standing::complete : Standing::none;
+}
+
+// What a cut has left is a prefix of what was written (kv/log/kept_prefix.h); what came behind its
+// end is none of it, for good. From then on all that is left is settled.
+Status Catalogue::settle_recovered(std::vector<Recovered>& found) {
+  const std::uint64_t settled = std::max(log_->settled(), log_->cleared());
+  sequence_ = settled;
+  for (const Recovered& one : found) {
+    sequence_ = std::max(sequence_, one.sequence);
+  }
+  if (sequence_ > settled && log_->changeable().ok()) {
+    const std::uint64_t end = end_of_kept(found, settled);
+    const auto takes_later = [this](const Recovered& one) {
+      return host_.faults().planted(faults::recovery_takes_later) && !log_->at(one.offset).more();
+    };
+    for (const Recovered& one : found) {
+      if (one.sequence > settled) {
+        REMORA_TRY(settle_one(log_->at(one.offset), one.sequence < end || takes_later(one)));
+      }
+    }
+    REMORA_TRY(host_.region().wait(drain_to_settle(host_)));
+    REMORA_TRY_RESULT(ticket, log_->settle(sequence_));
+    REMORA_TRY(host_.region().wait(*ticket));
+    std::erase_if(found,
+                  [&](const Recovered& one) { return one.sequence >= end && !takes_later(one); });
+  }
+  return Status();
+}
+
+std::uint64_t Catalogue::end_of_kept(const std::vector<Recovered>& found,
+                                     std::uint64_t settled) const {
+  KeptPrefix kept(settled);
+  for (const Recovered& one : found) {
+    if (one.sequence > settled) {
+      const Object object = log_->at(one.offset);
+      kept.add({.sequence = one.sequence,
+                .offset = one.offset,
+                .more = object.more(),
+                .was_persistent =
+                    (object.durable() && !object.invalid()) || log_->is_before_mark(one.offset)});
+    }
+  }
+  return kept.end([this](Offset offset) {
+    const Object object = log_->at(offset);
+    if (host_.faults().planted(faults::recovery_takes_parts)) {
+      return true;
+    }
+    return !object.invalid() && (object.kind() == Kind::tombstone || complete(object, host_));
+  });
+}
+
+// A process that was killed may have left what counts in the processor's caches.
+Status Catalogue::settle_one(const Object& object, bool counts) {
+  if (counts) {
+    return host_.faults().planted(faults::recovery_trusts_caches)
+               ? Status()
+               : host_.region().persist_found(object.bytes());
+  }
+  if (!object.invalid() && !host_.faults().planted(faults::recovery_forgets_parts)) {
+    log_->set_invalid(object);
+  }
+  return Status();
 }
 
 // What never came is given up for good, so that marks can pass it; what is to be verified is known
@@ -96,10 +167,10 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
     return;
   }
   if (index_->crowded()) {
-    begin_growth();
-    while (!index_->grow(1024)) {
+    begin_resize(fitting_windows());
+    while (!index_->resize(1024)) {
     }
-    (void)end_growth();
+    (void)end_resize();
   }
   const IndexSlot slot = find(tag, object.key(), host_);
   // Of a version and its copy the first counts, which is the original where that is complete: so
@@ -121,7 +192,7 @@ void Catalogue::take_recovered(const Object& object, Tag tag) {
 
 // What others are hidden by, or go for, must survive a cut: a process that was killed may have left
 // it in the processor's caches.
-Status Catalogue::settle_newest() {
+Status Catalogue::persist_newest() {
   const bool is_twice = log_->holds_several_pools();
   Status status;
   Tag from = 0;
@@ -131,7 +202,7 @@ Status Catalogue::settle_newest() {
       const bool is_open = (is_twice || newest.expires) && !log_->at(newest.offset).durable();
       if (status.ok() && (newest.deleted || is_open) &&
           !host_.faults().planted(faults::recovery_trusts_caches)) {
-        status = host_.region().settle(log_->at(newest.offset).bytes());
+        status = host_.region().persist_found(log_->at(newest.offset).bytes());
       }
     });
   } while (from != 0);
@@ -152,24 +223,6 @@ Status Catalogue::drop_what_is_twice() {
     });
   } while (from != 0);
   return log_->keep_only(std::move(needed));
-}
-
-// What a tombstone hides is never looked at again: nothing leads there. A version whose time has
-// come stays until it has a tombstone: the clock may be set back.
-void Catalogue::forget_tombstones() {
-  std::vector<IndexSlot> gone;
-  Tag from = 0;
-  do {
-    gone.clear();
-    from = index_->scan(from, 1024, [&](const IndexSlot& slot) {
-      if (slot.place(newest_of(slot)).deleted) {
-        gone.push_back(slot);
-      }
-    });
-    for (const IndexSlot slot : gone) {
-      release(slot);
-    }
-  } while (from != 0);
 }
 
 }  // namespace remora::kv::efactory

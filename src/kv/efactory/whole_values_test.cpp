@@ -21,9 +21,9 @@ class WholeValues : public StoreFixture {
 constexpr PutOptions persistent = {.durability = Durability::persistent};
 
 // On media that forget at a cut what is not persistent.
-class LastingPuts : public WholeValues, public testing::WithParamInterface<Granularity> {
+class PersistentPuts : public WholeValues, public testing::WithParamInterface<Granularity> {
  protected:
-  LastingPuts() {
+  PersistentPuts() {
     make_region_ = [](std::size_t size) { return std::make_unique<FakeRegion>(size, GetParam()); };
     start_anew();
   }
@@ -45,7 +45,7 @@ class LastingPuts : public WholeValues, public testing::WithParamInterface<Granu
   static constexpr ClientOptions whole = {.whole_value_bytes = 100};
 };
 
-INSTANTIATE_TEST_SUITE_P(media, LastingPuts,
+INSTANTIATE_TEST_SUITE_P(media, PersistentPuts,
                          testing::Values(Granularity::cache_line, Granularity::page),
                          [](const testing::TestParamInfo<Granularity>& param) {
                            return param.param == Granularity::page ? "page" : "cache_line";
@@ -130,7 +130,7 @@ TEST_F(WholeValues, whole_puts_wait_while_the_log_is_cleaned) {
   EXPECT_EQ(counter("verified_versions"), 0u);
 }
 
-TEST_P(LastingPuts, are_answered_when_they_are_persistent_and_survive_a_cut_at_once) {
+TEST_P(PersistentPuts, are_answered_when_they_are_persistent_and_survive_a_cut_at_once) {
   region().commit_when_asked();
   EXPECT_TRUE(put("key", "older", persistent).ok());
   EXPECT_TRUE(put("key", "value", persistent).ok());
@@ -140,7 +140,7 @@ TEST_P(LastingPuts, are_answered_when_they_are_persistent_and_survive_a_cut_at_o
   EXPECT_EQ(get("empty"), "");
 }
 
-TEST_P(LastingPuts, hide_versions_that_nobody_waited_for) {
+TEST_P(PersistentPuts, hide_versions_that_nobody_waited_for) {
   region().commit_when_asked();
   EXPECT_TRUE(put("key", "standard").ok());
   EXPECT_TRUE(put("key", "kept", persistent).ok());
@@ -149,7 +149,7 @@ TEST_P(LastingPuts, hide_versions_that_nobody_waited_for) {
   EXPECT_EQ(get("key"), "kept");
 }
 
-TEST_P(LastingPuts, share_one_commit_and_need_no_other) {
+TEST_P(PersistentPuts, share_one_commit_and_need_no_other) {
   const std::uint64_t before = region().commits();
   const std::array<std::string, 3> keys = {"one", "two", "three"};
   std::vector<Task<Status>> puts;
@@ -176,7 +176,7 @@ TEST_P(LastingPuts, share_one_commit_and_need_no_other) {
   EXPECT_EQ(static_cast<efactory::EfactoryClient&>(*reader).pure_gets(), 1u);
 }
 
-TEST_P(LastingPuts, are_refused_to_who_may_read_alone) {
+TEST_P(PersistentPuts, are_refused_to_who_may_read_alone) {
   std::unique_ptr<PendingClient> pending =
       engine_->start_client(Host(loop_, near_.nic, nullptr, Faults(), {}, 2), whole).value();
   const PeerAddress server = server_->accept(pending->address(), Rights::read).value();
@@ -185,21 +185,21 @@ TEST_P(LastingPuts, are_refused_to_who_may_read_alone) {
   EXPECT_EQ(get("key"), "not_found");
 }
 
-TEST_P(LastingPuts, are_lost_where_nothing_is_awaited) {
+TEST_P(PersistentPuts, are_lost_where_nothing_is_awaited) {
   start_anew(Faults(efactory::faults::persist_not_awaited));
   EXPECT_TRUE(put("key", "value", persistent).ok());
   cut_and_restart();
   EXPECT_EQ(get("key"), "not_found");
 }
 
-TEST_P(LastingPuts, fail_when_the_medium_has_failed) {
+TEST_P(PersistentPuts, fail_when_the_medium_has_failed) {
   region().commit_when_asked();
   EXPECT_TRUE(put("key", "value", persistent).ok());
   region().fail();
   EXPECT_EQ(put("key", "value", persistent).ok(), !needs_commits());
 }
 
-TEST_P(LastingPuts, go_on_while_the_log_is_cleaned) {
+TEST_P(PersistentPuts, go_on_while_the_log_is_cleaned) {
   for (const Cleaning cleaning : {Cleaning::whole, Cleaning::cheapest}) {
     start(1 << 20, {.create = true, .expected_keys = 16, .cleaning = cleaning});
     region().commit_when_asked();

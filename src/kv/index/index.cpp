@@ -53,7 +53,7 @@ void Index::release(IndexSlot slot) {
 }
 
 bool Index::carried(IndexSlot slot) const {
-  if (!growing()) {
+  if (!resizing()) {
     return false;
   }
   return all_carried_ ||
@@ -66,15 +66,16 @@ void Index::carry(IndexSlot slot) {
   }
 }
 
-void Index::begin_growth(Bytes memory) {
-  REMORA_CHECK(!growing(), "the index grows already");
-  next_.emplace(next_geometry(), memory);
+void Index::begin_resize(const IndexGeometry& geometry, Bytes memory) {
+  REMORA_CHECK(!resizing(), "the index changes its size already");
+  REMORA_CHECK(geometry == resized(geometry.windows), "the tags of keys stay what they are");
+  next_.emplace(geometry, memory);
   carried_windows_ = 0;
   all_carried_ = false;
 }
 
-bool Index::grow(std::uint64_t most_windows) {
-  REMORA_CHECK(growing(), "begin_growth() comes first");
+bool Index::resize(std::uint64_t most_windows) {
+  REMORA_CHECK(resizing(), "begin_resize() comes first");
   for (; most_windows > 0 && carried_windows_ < geometry().windows; --most_windows) {
     for (IndexEntry& entry : table_.window(carried_windows_)) {
       if (IndexSlot(&entry).tag() != 0) {
@@ -90,8 +91,16 @@ bool Index::grow(std::uint64_t most_windows) {
   return all_carried_;
 }
 
-Bytes Index::end_growth() {
-  REMORA_CHECK(growing() && all_carried_, "grow() carries all windows over first");
+Bytes Index::replace(const IndexGeometry& geometry, Bytes memory) {
+  const Bytes old = table_.memory();
+  table_ = IndexTable(geometry, memory);
+  next_.reset();
+  ++generation_;
+  return old;
+}
+
+Bytes Index::end_resize() {
+  REMORA_CHECK(resizing() && all_carried_, "resize() carries all windows over first");
   const Bytes old = table_.memory();
   table_ = std::move(*next_);
   next_.reset();

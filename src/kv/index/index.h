@@ -6,12 +6,13 @@
 //
 // A key that finds its window full goes to a spill window, where peers look for it too; one that
 // finds that full as well, to memory of the server's own: peers miss it and ask. A list of all that
-// overflowed tells the server which they are. When they are many, or the table is full enough,
-// crowded() says that it is time to grow, which the engine does in steps:
-// begin_growth() with memory for twice the windows, grow() until it is finished, end_growth().
-// Meanwhile every change is made in both tables; peers go on with the old one, and are told of the
-// new when it has replaced the old. The old memory is theirs until the engine knows that none of
-// them reads it any more.
+// overflowed tells the server which they are.
+//
+// The table grows, and gets smaller, in steps that the engine makes: begin_resize() with memory for
+// another number of windows, resize() until it is finished, end_resize(). fitting_windows() says
+// how many there should be. Meanwhile every change is made in both tables; peers go on with the old
+// one, and are told of the new when it has replaced the old. The old memory is theirs until the
+// engine knows that none of them reads it any more.
 //
 // Freed entries: clear() leaves the tag without places, and nobody takes the entry but a key with
 // the same tag. release() makes it free for every key; a peer that READs it meanwhile may see words
@@ -45,7 +46,7 @@ class Index {
   IndexSlot find(Tag tag, const IsMine& is_mine) const {
     return table_.find(tag, is_mine);
   }
-  // Brings the window of a tag on its way into the caches, for who will look for it soon.
+  // Brings the window of a tag on its way into the caches, before a look for it.
   void expect(Tag tag) const {
     const std::byte* const window = memory().data() + geometry().window_offset(tag);
     for (std::size_t line = 0; line < window_bytes; line += cache_line_bytes) {
@@ -70,31 +71,42 @@ class Index {
   std::uint64_t size() const { return table_.size(); }
   std::uint64_t overflowed() const { return table_.overflowed(); }
 
-  // --- Growth.
+  // --- Another size.
   bool crowded() const { return table_.crowded(); }
-  bool growing() const { return next_.has_value(); }
-  IndexGeometry next_geometry() const {
-    return {geometry().seed, geometry().windows * std::uint64_t{2}, geometry().tag_bits};
+  // The windows that the table should have, at least so many: twice as many where it is crowded,
+  // fewer where it is nearly empty, else those that it has. After a change as many keys again must
+  // come, or half of them go, before there is another.
+  std::uint64_t fitting_windows(std::uint64_t least) const { return table_.fitting_windows(least); }
+  bool resizing() const { return next_.has_value(); }
+  IndexGeometry resized(std::uint64_t windows) const {
+    return {geometry().seed, windows, geometry().tag_bits};
   }
-  // Memory as for the constructor, by next_geometry().
-  void begin_growth(Bytes memory);
+  IndexGeometry grown() const { return resized(geometry().windows * std::uint64_t{2}); }
+  // Memory as for the constructor, by this geometry, which is one of resized().
+  void begin_resize(const IndexGeometry& geometry, Bytes memory);
   // Carries up to so many windows over. True when all are.
-  bool grow(std::uint64_t most_windows);
-  // The new table replaces the old, whose memory is returned. Requires that grow() said true.
+  bool resize(std::uint64_t most_windows);
+  // The new table replaces the old, whose memory is returned. Requires that resize() said true.
   // Slots that were handed out are of no use any more.
-  Bytes end_growth();
+  Bytes end_resize();
+  // Gives the change of size up: the table stays as it is, and the memory that it was to get is not
+  // used any more.
+  void cancel_resize() { next_.reset(); }
+  // An empty table takes the place of all that there is, whose memory is returned. As at the end of
+  // a change of size, which this gives up where one is under way.
+  Bytes replace(const IndexGeometry& geometry, Bytes memory);
 
   // All entries with a place, from the tag `from` on, for at least one window and for about so many
   // entries: visit(const IndexSlot&). Returns the tag to go on from, or 0 at the end. The order is
-  // that of windows and holds across growth: an entry that is there from the first call to the last
-  // is visited. `visit` does not insert or release.
+  // that of windows and holds across changes of size: an entry that is there from the first call to
+  // the last is visited. `visit` does not insert or release.
   template <typename Visit>
   Tag scan(Tag from, std::uint64_t most_entries, const Visit& visit) const {
     return table_.scan(from, most_entries, visit);
   }
 
  private:
-  // Whether grow() has passed the entry.
+  // Whether resize() has passed the entry.
   bool carried(IndexSlot slot) const;
   // Puts a copy of the entry into the table that is being filled.
   void carry(IndexSlot slot);

@@ -14,6 +14,21 @@ IndexTable::IndexTable(const IndexGeometry& geometry, Bytes memory)
                "the table begins at a cache line");
 }
 
+// Where it is crowded for keys that found their windows full, a smaller one would be too.
+std::uint64_t IndexTable::fitting_windows(std::uint64_t least) const {
+  if (crowded()) {
+    return geometry_.windows * std::uint64_t{2};
+  }
+  if (geometry_.windows <= least || size_ * 8 >= geometry_.windows * keys_per_window) [[likely]] {
+    return geometry_.windows;
+  }
+  std::uint64_t windows = std::max(least, windows_for(2 * size_));
+  while (windows < geometry_.windows && overflow_.size() * 2 > overflow_limit(windows)) {
+    windows *= 2;
+  }
+  return std::min<std::uint64_t>(windows, geometry_.windows);
+}
+
 // A free entry of the window, or one that a key with the same tag has left. The places are stored
 // before the tag: who sees the tag sees them, or newer ones.
 IndexSlot IndexTable::insert(Tag tag, std::size_t mark,

@@ -1,5 +1,5 @@
 // IndexTable: one table of the index and the list of keys that found their window full, without
-// growth. Used by Index; see there for the rules.
+// changes of size. Used by Index; see there for the rules.
 #pragma once
 
 #include <atomic>
@@ -52,8 +52,9 @@ class IndexTable {
   std::uint64_t overflowed() const { return overflow_.size(); }
   bool crowded() const {
     return size_ > geometry_.windows * keys_per_window ||
-           overflow_.size() > geometry_.windows / 64 + 4;
+           overflow_.size() > overflow_limit(geometry_.windows);
   }
+  std::uint64_t fitting_windows(std::uint64_t least) const;
 
   template <typename IsMine>
   IndexSlot find(Tag tag, const IsMine& is_mine) const {
@@ -94,7 +95,7 @@ class IndexTable {
   Tag scan(Tag from, std::uint64_t most_entries, const Visit& visit) const {
     std::uint64_t visited = 0;
     const auto count_and_visit = [&](IndexSlot slot) {
-      ++visited;
+      visited += empty_windows_per_entry;
       visit(slot);
     };
     std::uint64_t index = geometry_.window(from);
@@ -108,11 +109,16 @@ class IndexTable {
       ++index;
       // Empty windows count a little, so that one call is bounded.
       ++visited;
-    } while (index < geometry_.windows && visited < most_entries);
+    } while (index < geometry_.windows && visited / empty_windows_per_entry < most_entries);
     return index < geometry_.windows ? first_tag(index) : 0;
   }
 
  private:
+  static constexpr std::uint64_t empty_windows_per_entry = 8;
+
+  // Keys that may find their window full before a table of so many is crowded.
+  static std::uint64_t overflow_limit(std::uint64_t windows) { return windows / 64 + 4; }
+
   // An entry that found its window full: in the spill window or, where that was full too, here.
   struct Overflowed {
     IndexEntry* spilled = nullptr;

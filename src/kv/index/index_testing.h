@@ -48,14 +48,15 @@ struct TestIndex {
   IndexSlot find(std::uint64_t number) const { return index.find(tag(number), is_key(number)); }
   IndexSlot insert(std::uint64_t number) { return index.insert(tag(number), 0, place_of(number)); }
 
-  void begin_growth() {
-    grown = std::make_unique<TableMemory>(index.next_geometry().table_bytes());
-    index.begin_growth(*grown);
+  void begin_resize(std::uint64_t windows) {
+    next = std::make_unique<TableMemory>(index.resized(windows).table_bytes());
+    index.begin_resize(index.resized(windows), *next);
   }
-  void end_growth() {
-    const Bytes old = index.end_growth();
+  void begin_growth() { begin_resize(index.grown().windows); }
+  void end_resize() {
+    const Bytes old = index.end_resize();
     REMORA_CHECK(old.data() == Bytes(*memory).data(), "the old memory comes back");
-    memory = std::move(grown);
+    memory = std::move(next);
   }
   std::set<std::uint64_t> scanned(std::uint64_t most_entries = 5) const {
     std::set<std::uint64_t> numbers;
@@ -69,7 +70,7 @@ struct TestIndex {
   }
 
   std::unique_ptr<TableMemory> memory;
-  std::unique_ptr<TableMemory> grown;
+  std::unique_ptr<TableMemory> next;
   Index index;
 };
 

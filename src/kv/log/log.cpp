@@ -20,7 +20,7 @@ Status check_sizes(const NewObject& object) {
   if (object.key.empty() || object.key.size() > limits::key_bytes) {
     return Status(Code::invalid_argument, "a key has 1 byte to 1 KB");
   }
-  if (object.value_bytes > limits::value_bytes) {
+  if (object.value_bytes > object_format::most_value_bytes) {
     return Status(Code::invalid_argument, "a value has at most 16 MB; split it");
   }
   if (object.kind == Kind::tombstone && object.value_bytes != 0) {
@@ -58,10 +58,7 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
   const std::uint64_t size = object_format::size_bytes(object.key.size(), object.value_bytes);
   Segment* segment = open_[static_cast<std::size_t>(pool)];
   if (segment == nullptr || segment->capacity_bytes - segment->used_bytes < size) [[unlikely]] {
-    Result<Segment*> opened = segment_for(size, pool, reserve);
-    if (!opened.ok()) {
-      return opened.status();
-    }
+    REMORA_TRY_RESULT(opened, segment_for(size, pool, reserve));
     segment = *opened;
   }
   const Offset offset = segment->offset + segment->used_bytes;
@@ -70,7 +67,8 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
   std::byte* const at = base_ + offset;
   Header header{object.value_bytes,
                 static_cast<std::uint16_t>(object.key.size()),
-                static_cast<std::uint8_t>(object.kind),
+                static_cast<std::uint8_t>(static_cast<std::uint8_t>(object.kind) |
+                                          (object.more ? object_format::more_bit : 0)),
                 object_format::magic,
                 object.sequence,
                 segment->number,
@@ -95,7 +93,7 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
   }
   expect_object(base_ + segment->offset + segment->used_bytes,
                 segment->capacity_bytes - segment->used_bytes);
-  return Placed{offset, size, Bytes(at + value_begin, object.value_bytes)};
+  return Placed{offset, size, Bytes(at + value_begin, object.value_bytes), segment->number};
 }
 
 // A segment with room: a new one. What is larger than an ordinary segment gets one of its own, and
@@ -103,10 +101,27 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
 Result<Segment*> Log::segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve) {
   REMORA_CHECK(pool == DataPool::current || cleaning_, "there is no next data pool");
   REMORA_TRY(changeable());
+  std::deque<Segment*>& prepared = prepared_[static_cast<std::size_t>(pool)];
   Result<Segment*> opened =
-      open_segment(std::max(size_bytes, segment_bytes_), data_pool_of(pool), reserve);
+      prepared.empty() ? open_for(size_bytes, pool, reserve) : Result<Segment*>(prepared.front());
+  if (!prepared.empty()) {
+    prepared.pop_front();
+  }
   if (opened.ok() && size_bytes <= segment_bytes_) {
     open_[static_cast<std::size_t>(pool)] = *opened;
+  }
+  return opened;
+}
+
+Result<Segment*> Log::open_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve) {
+  std::uint64_t wanted = std::max(size_bytes, segment_bytes_);
+  Result<Segment*> opened = open_segment(wanted, data_pool_of(pool), reserve);
+  // Segments of large objects leave space in pieces that no ordinary segment fits into. Cleaning,
+  // which would join them, must not wait for one: a smaller segment does.
+  while (!opened.ok() && opened.code() == Code::no_space && reserve == Reserve::may_use &&
+         wanted > std::max(size_bytes, pool_format::block_bytes)) {
+    wanted = std::max(size_bytes, wanted / 2);
+    opened = open_segment(wanted, data_pool_of(pool), reserve);
   }
   return opened;
 }
@@ -137,6 +152,7 @@ std::optional<std::uint64_t> Log::space_for(std::span<const std::uint64_t> sizes
 // The content of a new segment is nothing to wait for: no header in it has its number yet.
 Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_pool,
                                    Reserve reserve) {
+  share_pool();
   const std::uint64_t wanted = round_up(size_bytes, pool_format::block_bytes);
   const std::uint64_t kept = reserve == Reserve::keep           ? reserve_bytes_
                              : reserve == Reserve::may_use_half ? reserve_bytes_ / 2
@@ -145,19 +161,16 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
       free_slots_.empty()) {
     return Status(Code::no_space, "the store is full; delete keys, or use a larger pool");
   }
-  Result<Offset> offset = pool_.reserve(wanted, Account::store);
-  if (!offset.ok()) {
-    return offset.status();
-  }
-  const Segment segment{.number = next_number_,
+  REMORA_TRY_RESULT(offset, pool_.reserve(wanted, Account::store));
+  const Segment segment{.number = marks_.next_number,
                         .offset = *offset,
                         .data_pool = data_pool,
                         .capacity_bytes = pool_.object(*offset).size(),
                         .slot = free_slots_.back()};
   const Offset slot = slot_place(segment.slot);
-  const std::uint64_t total = total_ - store_format::sum_of(first_live_, segment.number) +
-                              store_format::sum_of(first_live_, segment.number + 1) +
-                              sum_of(segment);
+  store_format::Marks marks = marks_;
+  marks.next_number = segment.number + 1;
+  marks.total = total_with(marks) + sum_of(segment);
   Transaction transaction;
   Status status = transaction.publish(segment.offset, 0);
   for (const auto& [place, word] :
@@ -165,22 +178,29 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
         std::pair{slot + offsetof(Slot, offset), segment.offset},
         std::pair{slot + offsetof(Slot, data_pool), data_pool},
         std::pair{slot + offsetof(Slot, end), std::uint64_t{0}},
-        std::pair{marks_place(offsetof(Marks, next_number)), segment.number + 1},
-        std::pair{marks_place(offsetof(Marks, total)), total}}) {
+        std::pair{marks_place(offsetof(Marks, next_number)), marks.next_number},
+        std::pair{marks_place(offsetof(Marks, total)), marks.total}}) {
     status = status.ok() ? transaction.set(place, word) : status;
   }
   REMORA_CHECK(status.ok(), "a segment is opened by a small transaction");
-  Result<Ticket> ticket = pool_.commit(transaction);
-  if (!ticket.ok()) {
-    return ticket.status();
-  }
+  REMORA_TRY_RESULT(ticket, pool_.commit(transaction));
   host_.region().prepare(pool_.object(segment.offset));
-  ++next_number_;
-  total_ = total;
+  marks_ = marks;
   ++extent_changes_;
   free_slots_.pop_back();
   held_bytes_ += segment.capacity_bytes;
+  share_pool();
   return &segments_.emplace(segment.offset, segment).first->second;
+}
+
+// Other services may have taken space, or given some back. They leave what the cleaner needs beyond
+// the segments that there are, as far as it is there.
+void Log::share_pool() {
+  const RoomUsage room = pool_.room(Account::store);
+  const auto reachable = static_cast<std::int64_t>(room.held_bytes + room.free_bytes);
+  const auto needed = beside_bytes_ + static_cast<std::int64_t>(held_bytes_ + reserve_bytes_);
+  total_bytes_ = static_cast<std::uint64_t>(reachable - beside_bytes_);
+  (void)pool_.keep(Account::store, static_cast<std::uint64_t>(std::min(needed, reachable)));
 }
 
 Result<Object> Log::find(Offset offset) const {
@@ -245,8 +265,10 @@ void Log::set_link(const Object& object, std::size_t place, Link link) {
 
 void Log::recount() {
   appended_bytes_ = 0;
+  cleared_segments_ = 0;
   for (const auto& [offset, segment] : segments_) {
     appended_bytes_ += segment.used_bytes;
+    cleared_segments_ += segment.cleared ? 1u : 0u;
   }
 }
 

@@ -34,6 +34,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -83,6 +84,7 @@ struct NewObject {
   std::uint64_t sequence = 0;
   Link previous = {};
   std::uint64_t flags = 0;    // object_format::durable_flag, for a tombstone or a copy
+  bool more = false;          // the next sequence number belongs to the same write
   std::uint64_t expires = 0;  // milliseconds since 1970; 0: never
   // The value, when it is at hand: it is copied, and flushed with the header.
   std::span<const ConstBytes> content = {};
@@ -92,6 +94,7 @@ struct Placed {
   Offset offset = 0;
   std::uint64_t size_bytes = 0;
   Bytes value;  // undefined bytes, to be filled, unless the content was given
+  SegmentNumber segment = 0;
 };
 
 struct Segment {
@@ -103,7 +106,8 @@ struct Segment {
   std::uint32_t slot = 0;
   std::uint64_t end_bytes = 0;    // its mark
   std::uint64_t noted_bytes = 0;  // where the mark may go once what was flushed is persistent
-  bool recovered = false;         // in an earlier life, and not settled in this one
+  bool recovered = false;         // in an earlier life, and not decided in this one
+  bool cleared = false;           // all that it holds is gone
 };
 
 struct LogUsage {
@@ -130,8 +134,8 @@ class Log {
   static Result<std::string> maker(Pool& pool);
   // The store that is there; not_found when there is none, damaged when the superblock is, or a
   // header or key before the mark of its segment, and invalid_argument when another engine made it.
-  // Frees dead segments and empty ones. A store of version 2 is brought up to date. It may be cut
-  // at any point and be called again.
+  // Frees dead segments and empty ones. A store of an older version is brought up to date. It may
+  // be cut at any point and be called again.
   static Result<std::unique_ptr<Log>> recover(const Host& host, Pool& pool,
                                               const LogOptions& options, const Visitor& visitor);
 
@@ -147,18 +151,24 @@ class Log {
   // bytes; nothing when they do not all find space, but for the reserve.
   std::optional<std::uint64_t> space_for(std::span<const std::uint64_t> sizes_bytes,
                                          DataPool pool) const;
+  // Opens the segments that objects of these sizes need, one behind the other, so that each of them
+  // finds its place when they are appended next, in this order and with nothing between. Fails as
+  // append does, and then nothing is left of it.
+  Status prepare(std::span<const std::uint64_t> sizes_bytes, DataPool pool, Reserve reserve);
+  // Takes that back, before anything was appended.
+  void drop_prepared(DataPool pool);
   // The ticket for everything appended and set before.
   Ticket seal(Site site = Site::current()) const { return host_.drain(site); }
 
   // The object at an offset that this log gave out and that is still in a live or dead segment.
   Object at(Offset offset) const { return Object(base_ + offset, offset); }
-  // Brings the begin of such an object on its way into the caches, for who will look at it next.
+  // Brings the begin of such an object on its way into the caches, before a look at it.
   void expect(Offset offset) const {
     for (std::size_t line = 0; line < expected_bytes; line += cache_line_bytes) {
       __builtin_prefetch(base_ + offset + line);
     }
   }
-  // The same for who will look at the header and a short key.
+  // The same before a look at the header and a short key.
   void expect_key(Offset offset) const {
     __builtin_prefetch(base_ + offset);
     __builtin_prefetch(base_ + offset + cache_line_bytes);
@@ -187,11 +197,19 @@ class Log {
   // Moves marks to what was noted; everything that was flushed before that is persistent. Several
   // small transactions, at most so many; persistent when the ticket is.
   Result<Ticket> move_marks(std::size_t most_transactions);
+  // Versions with a sequence number up to this one are persistent, and need not be asked for by
+  // their neighbours any more: what recovery finds behind it counts as far as nothing is missing
+  // (kept_prefix.h). Everything that was flushed before them is persistent. Once the ticket is
+  // persistent they may be cleaned away.
+  Result<Ticket> settle(std::uint64_t sequence);
+  std::uint64_t settled() const { return marks_.settled; }
+  // Versions with a sequence number up to this one are gone; none: 0.
+  std::uint64_t cleared() const { return marks_.cleared; }
   // The same for the pool's own log (Pool::tend).
   Result<bool> tend() { return pool_.tend(); }
   // Everything in this segment, which recovery found, is persistent and decided, but for what
   // note_bounds is told.
-  void settled(SegmentNumber segment);
+  void note_decided(SegmentNumber segment);
   // Whether it is live, and not another one at its place.
   bool has(const Segment& segment) const {
     const auto at = segments_.find(segment.offset);
@@ -221,6 +239,13 @@ class Log {
   bool is_open(const Segment& segment) const;
   // What copies may take at most, in the segment that is open for them and in new ones.
   std::uint64_t room_for_copies() const;
+  // Everything appended until now is gone, and with it all versions up to this sequence number,
+  // once the ticket is persistent: wholly, and without looking at any. Nothing is appended to a
+  // segment that holds some of it; these may be retired when nobody reads or writes them any more.
+  Result<Ticket> clear(std::uint64_t sequence);
+  // Segments in which all is gone, in no order. Replaces the content of `out`.
+  void list_cleared(std::vector<Segment>& out) const;
+  bool has_cleared() const { return cleared_segments_ != 0; }
   // Frees up to `most` dead segments, when no peer can still read or write them, and says how many
   // remain. The space is used again when the pool's log lets it go.
   Result<std::size_t> free_dead(std::size_t most);
@@ -228,7 +253,7 @@ class Log {
   // After recovery, before the first append. Whether segments of several data pools are alive,
   // which may hold versions twice: a cleaning did not come to its end, or was one of a part.
   bool holds_several_pools() const;
-  // Frees every segment in which none of these objects lies. For who knows that they are the newest
+  // Frees every segment in which none of these objects lies. Requires that they are the newest
   // of their keys, tombstones among them: what no segment has any more, none of them hides.
   Status keep_only(std::vector<Offset> objects);
 
@@ -240,8 +265,12 @@ class Log {
   // Replaces the content of `out`, which may be used again and again.
   void collect(const Segment& segment, std::vector<Offset>& out) const;
 
-  // What appends that keep the reserve leave free for the cleaner: two segments unless told.
-  void set_reserve(std::uint64_t reserve_bytes) { reserve_bytes_ = reserve_bytes; }
+  // What appends that keep the reserve leave free for the cleaner, and what other services of the
+  // pool leave free for it, too: two segments unless told.
+  void set_reserve(std::uint64_t reserve_bytes) {
+    reserve_bytes_ = reserve_bytes;
+    share_pool();
+  }
 
   LogUsage usage() const {
     return {total_bytes_,   held_bytes_,      appended_bytes_,
@@ -270,10 +299,11 @@ class Log {
 
   static Result<store_format::Head> plan(Pool& pool, const LogOptions& options);
   static Result<store_format::Head> read_head(Pool& pool, Offset superblock);
-  // From version 2 (log_upgrade.cpp).
-  Status upgrade();
+  // From this version (log_upgrade.cpp).
+  Status upgrade(std::uint32_t version);
 
   Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
+  Result<Segment*> open_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
   Result<Segment*> open_segment(std::uint64_t size_bytes, std::uint64_t data_pool, Reserve reserve);
   static std::uint64_t& set_flag(const Object& object, std::uint64_t flag);
   static void set_link(const Object& object, std::size_t place, Link link);
@@ -293,11 +323,16 @@ class Log {
     return store_format::sum_of(
         segment.slot, {segment.number, segment.offset, segment.data_pool, segment.end_bytes});
   }
+  // What marks and slots add up to when the marks are these.
+  std::uint64_t total_with(const store_format::Marks& marks) const {
+    return marks_.total - store_format::sum_of(marks_) + store_format::sum_of(marks);
+  }
   Offset marks_place(std::size_t member) const {
     return superblock_ + store_format::marks_begin + member;
   }
   // After segments have gone or come with content.
   void recount();
+  void share_pool();
 
   const Host host_;
   Pool& pool_;
@@ -306,15 +341,16 @@ class Log {
   const std::uint64_t segment_bytes_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t reserve_bytes_;
-  std::uint64_t held_bytes_ = 0;  // by segments, live and dead
+  std::uint64_t held_bytes_ = 0;   // by segments, live and dead
+  std::int64_t beside_bytes_ = 0;  // what else the store holds of the pool
   std::uint64_t appended_bytes_ = 0;
-  SegmentNumber next_number_ = 1;
-  std::uint64_t first_live_ = 1;
-  std::uint64_t total_ = 0;  // of the superblock
+  std::size_t cleared_segments_ = 0;
+  store_format::Marks marks_ = {};  // of the superblock
   std::vector<LogDamage> damage_;
   std::uint64_t data_pool_ = 1;  // the current one
   bool cleaning_ = false;
   Segment* open_[2] = {nullptr, nullptr};  // where the next object goes, by DataPool
+  std::deque<Segment*> prepared_[2];       // that the next ones are to be, by DataPool
   std::map<Offset, Segment> segments_;     // live ones
   std::vector<Segment> dead_;
   std::uint64_t extent_changes_ = 0;

@@ -56,18 +56,18 @@ std::uint64_t Log::room_for_copies() const {
 // cut finds some of them freed and others alive.
 Result<Ticket> Log::end_old_pool() {
   REMORA_CHECK(cleaning_, "no cleaning is under way");
-  const std::uint64_t total = total_ - store_format::sum_of(first_live_, next_number_) +
-                              store_format::sum_of(data_pool_ + 1, next_number_);
+  store_format::Marks marks = marks_;
+  marks.first_live = data_pool_ + 1;
+  marks.total = total_with(marks);
   Transaction transaction;
-  Status status = transaction.set(marks_place(offsetof(Marks, first_live)), data_pool_ + 1);
-  status = status.ok() ? transaction.set(marks_place(offsetof(Marks, total)), total) : status;
+  Status status = transaction.set(marks_place(offsetof(Marks, first_live)), marks.first_live);
+  status = status.ok() ? transaction.set(marks_place(offsetof(Marks, total)), marks.total) : status;
   REMORA_CHECK(status.ok(), "two words fit a transaction");
   Result<Ticket> ticket = pool_.commit(transaction);
   if (!ticket.ok()) {
     return ticket;
   }
-  first_live_ = data_pool_ + 1;
-  total_ = total;
+  marks_ = marks;
   std::erase_if(segments_, [this](const auto& entry) {
     const bool old = entry.second.data_pool <= data_pool_;
     if (old) {
@@ -83,12 +83,45 @@ Result<Ticket> Log::end_old_pool() {
   return ticket;
 }
 
+Result<Ticket> Log::clear(std::uint64_t sequence) {
+  REMORA_TRY(changeable());
+  store_format::Marks marks = marks_;
+  marks.cleared = std::max(marks.cleared, sequence);
+  marks.total = total_with(marks);
+  Transaction transaction;
+  Status status = transaction.set(marks_place(offsetof(Marks, cleared)), marks.cleared);
+  status = status.ok() ? transaction.set(marks_place(offsetof(Marks, total)), marks.total) : status;
+  REMORA_CHECK(status.ok(), "two words fit a transaction");
+  Result<Ticket> ticket = pool_.commit(transaction);
+  if (!ticket.ok()) {
+    return ticket;
+  }
+  marks_ = marks;
+  for (auto& [offset, segment] : segments_) {
+    segment.cleared = segment.used_bytes != 0;
+  }
+  for (Segment*& open : open_) {
+    open = open != nullptr && open->cleared ? nullptr : open;
+  }
+  recount();
+  return ticket;
+}
+
+void Log::list_cleared(std::vector<Segment>& out) const {
+  out.clear();
+  for (const auto& [offset, segment] : segments_) {
+    if (segment.cleared) {
+      out.push_back(segment);
+    }
+  }
+}
+
 Result<std::size_t> Log::free_dead(std::size_t most) {
   REMORA_TRY(changeable());
   for (std::size_t left = std::min(most, dead_.size()); left > 0;) {
     const std::size_t count = std::min(left, most_freed_together);
     Transaction transaction;
-    std::uint64_t total = total_;
+    std::uint64_t total = marks_.total;
     for (const Segment& segment : std::span(dead_).last(count)) {
       total -= sum_of(segment);
       Status status = transaction.free(segment.offset);
@@ -101,13 +134,14 @@ Result<std::size_t> Log::free_dead(std::size_t most) {
     if (Result<Ticket> ticket = pool_.commit(transaction); !ticket.ok()) {
       return ticket.status();
     }
-    total_ = total;
+    marks_.total = total;
     for (const Segment& segment : std::span(dead_).last(count)) {
       held_bytes_ -= segment.capacity_bytes;
       free_slots_.push_back(segment.slot);
     }
     dead_.resize(dead_.size() - count);
     ++extent_changes_;
+    share_pool();
     left -= count;
   }
   return dead_.size();

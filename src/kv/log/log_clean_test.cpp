@@ -154,6 +154,58 @@ TEST_P(LogClean, room_for_copies_is_what_no_segment_has_and_the_rest_of_the_open
   EXPECT_EQ(log_->room_for_copies(), usage.total_bytes - usage.segment_bytes - copied.size_bytes);
 }
 
+TEST_P(LogClean, a_copy_takes_a_small_segment_where_space_is_in_pieces) {
+  put("a", "1");
+  seal();
+  std::vector<Offset> blocks;
+  const auto reserve = [this] { return pool_->reserve(pool_format::block_bytes, Account::store); };
+  for (Result<Offset> block = reserve(); block.ok(); block = reserve()) {
+    blocks.push_back(*block);
+  }
+  std::ranges::sort(blocks);
+  for (std::size_t i = 0; i < blocks.size(); i += 2) {
+    ASSERT_TRUE(pool_->cancel(blocks[i]).ok());
+  }
+  log_->begin_new_pool();
+  EXPECT_EQ(try_put("b", "2", DataPool::next, Reserve::keep).code(), Code::no_space);
+  const Placed copied = put("b", "2", DataPool::next, Reserve::may_use);
+  EXPECT_EQ(try_put("c", std::string(5000, 'x'), DataPool::next, Reserve::may_use).code(),
+            Code::no_space);
+  std::vector<Segment> segments;
+  log_->list(DataPool::next, segments);
+  ASSERT_EQ(segments.size(), 1u);
+  EXPECT_EQ(segments.front().capacity_bytes, pool_format::block_bytes);
+  EXPECT_EQ(as_text(log_->at(copied.offset).key()), "b");
+  log_->keep_both_pools();
+  seal();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(keys(), "a b");
+}
+
+// Files, say, take all that they get; they get neither what the cleaner needs, nor what it frees.
+TEST_P(LogClean, another_service_leaves_what_cleaning_needs) {
+  const auto fill = [this] {
+    std::uint64_t taken_bytes = 0;
+    for (Result<Offset> block = pool_->reserve(pool_format::block_bytes, Account::files);
+         block.ok(); block = pool_->reserve(pool_format::block_bytes, Account::files)) {
+      taken_bytes += pool_format::block_bytes;
+    }
+    return taken_bytes;
+  };
+  put("a", "1");
+  put("b", "2");
+  seal();
+  EXPECT_GT(fill(), 0u);
+  log_->begin_new_pool();
+  EXPECT_EQ(try_put("c", "3", DataPool::next, Reserve::keep).code(), Code::no_space);
+  const LogUsage usage = log_->usage();
+  EXPECT_EQ(usage.total_bytes, usage.segment_bytes + usage.reserve_bytes);
+  for (const std::string key : {"a", "b"}) {
+    put(key, "copy", DataPool::next, Reserve::may_use);
+  }
+  EXPECT_EQ(fill(), 0u);
+}
+
 TEST_P(LogClean, a_damaged_object_ends_the_collection) {
   const Placed a = put("a", "1");
   put("b", "2");

@@ -61,18 +61,13 @@ class LogTest : public testing::TestWithParam<Granularity> {
     pool_.reset();
     region_.cut();
     found_.clear();
-    auto pool = Pool::open(region_, "the pool");
-    if (!pool.ok()) {
-      return pool.status();
-    }
+    REMORA_TRY_RESULT(pool, Pool::open(region_, "the pool"));
     pool_ = std::move(pool).value();
     auto log = Log::recover(machine_.host, *pool_, options(), [this](const Object& object) {
       found_.push_back({std::string(as_text(object.key())), object.sequence(), object.intact(),
                         object.durable(), object.previous()});
     });
-    if (!log.ok()) {
-      return log.status();
-    }
+    REMORA_TRY(log.status());
     log_ = std::move(log).value();
     return Status();
   }

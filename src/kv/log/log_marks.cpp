@@ -60,7 +60,7 @@ Result<Ticket> Log::move_marks(std::size_t most_transactions) {
   for (std::size_t made = 0; made < most_transactions && at != segments_.end(); ++made) {
     Transaction transaction;
     std::vector<Segment*> moved;
-    std::uint64_t total = total_;
+    std::uint64_t total = marks_.total;
     for (; at != segments_.end() && moved.size() < most_moved_together; ++at) {
       Segment& segment = at->second;
       if (host_.faults().planted(log_faults::mark_of_now) && !segment.recovered) {
@@ -86,13 +86,29 @@ Result<Ticket> Log::move_marks(std::size_t most_transactions) {
     if (!ticket.ok()) {
       return ticket;  // and none will be: the pool is closed
     }
-    total_ = total;
+    marks_.total = total;
     last = *ticket;
   }
   return last;
 }
 
-void Log::settled(SegmentNumber number) {
+Result<Ticket> Log::settle(std::uint64_t sequence) {
+  REMORA_TRY(changeable());
+  store_format::Marks marks = marks_;
+  marks.settled = std::max(marks.settled, sequence);
+  marks.total = total_with(marks);
+  Transaction transaction;
+  Status status = transaction.set(marks_place(offsetof(Marks, settled)), marks.settled);
+  status = status.ok() ? transaction.set(marks_place(offsetof(Marks, total)), marks.total) : status;
+  REMORA_CHECK(status.ok(), "two words fit a transaction");
+  Result<Ticket> ticket = pool_.commit(transaction);
+  if (ticket.ok()) {
+    marks_ = marks;
+  }
+  return ticket;
+}
+
+void Log::note_decided(SegmentNumber number) {
   for (auto& [offset, segment] : segments_) {
     segment.recovered = segment.recovered && segment.number != number;
   }

@@ -120,14 +120,14 @@ TEST_P(LogMarks, many_segments_take_several_transactions) {
   EXPECT_TRUE(Log::recover(machine.host, *pool, options(), [](const Object&) {}).ok());
 }
 
-TEST_P(LogMarks, what_recovery_found_moves_when_it_is_settled) {
+TEST_P(LogMarks, what_recovery_found_moves_when_it_is_decided) {
   put("a", "1");
   seal();
   ASSERT_TRUE(restart().ok());
   EXPECT_FALSE(log_->note_bounds({}));
   std::vector<Segment> segments;
   log_->list(DataPool::current, segments);
-  log_->settled(segments[0].number);
+  log_->note_decided(segments[0].number);
   EXPECT_TRUE(log_->note_bounds({}));
 }
 
@@ -147,6 +147,25 @@ TEST_P(LogMarks, damage_that_is_accepted_is_passed_and_the_log_takes_no_changes)
   EXPECT_EQ(try_put("e", "5").code(), Code::permission_denied);
   EXPECT_EQ(log_->free_dead(1).code(), Code::permission_denied);
   EXPECT_EQ(restart().code(), Code::damaged);  // it is as it was
+}
+
+// A new total would hide from the next start what is missing.
+TEST_P(LogMarks, a_damaged_log_is_not_brought_up_to_date) {
+  put("a", "1");
+  const Placed b = put("b", "2");
+  move_marks();
+  const Offset version =
+      *pool_->root(store_format::root_name) + offsetof(store_format::Head, version);
+  const std::uint64_t word = pool_->load(version);
+  const auto made_in_version_3 = [&] { return word >> 32 << 32 | 3; };
+  Transaction transaction;
+  ASSERT_TRUE(transaction.set(version, made_in_version_3()).ok());
+  ASSERT_TRUE(pool_->wait(*pool_->commit(transaction)).ok());
+  damage(b);
+  ASSERT_TRUE(accept_damage().ok());
+  EXPECT_EQ(pool_->load(version), made_in_version_3());
+  EXPECT_EQ(restart().code(), Code::damaged);
+  EXPECT_EQ(pool_->load(version), made_in_version_3());
 }
 
 TEST_P(LogMarks, the_end_of_a_segment_may_be_what_is_damaged) {

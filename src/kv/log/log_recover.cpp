@@ -80,17 +80,14 @@ Result<std::unique_ptr<Log>> Log::create(const Host& host, Pool& pool, const Log
     return Status(Code::already_exists,
                   "the pool has a store already; open that, or choose another pool");
   }
-  Result<Head> head = plan(pool, options);
-  if (!head.ok()) {
-    return head.status();
-  }
+  REMORA_TRY_RESULT(head, plan(pool, options));
   const std::uint64_t size = store_format::superblock_bytes(head->slot_count);
-  Result<Offset> superblock = pool.reserve(size, Account::store);
-  if (!superblock.ok()) {
-    return superblock.status();
-  }
+  REMORA_TRY_RESULT(superblock, pool.reserve(size, Account::store));
   const Bytes place = pool.object(*superblock).first(size);
-  const Marks marks{1, 1, store_format::sum_of(1, 1), {}};
+  Marks marks = {};
+  marks.first_live = 1;
+  marks.next_number = 1;
+  marks.total = store_format::sum_of(marks);
   std::ranges::fill(place, std::byte{0});
   std::memcpy(place.data(), &*head, sizeof *head);
   std::memcpy(place.data() + store_format::marks_begin, &marks, sizeof marks);
@@ -117,22 +114,23 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
   if (!superblock.ok()) {
     return Status(Code::not_found, "the pool has no store; create one");
   }
-  const Result<Head> head = read_head(pool, *superblock);
-  if (!head.ok()) {
-    return head.status();
-  }
+  REMORA_TRY_RESULT(head, read_head(pool, *superblock));
   if (engine_of(*head) != options.engine) {
     return refuse("the store was made by the engine " + std::string(engine_of(*head)) +
                   "; open it with that");
   }
   std::unique_ptr<Log> log(new Log(host, pool, *superblock, *head));
   REMORA_TRY(log->load_segments(*head, options.accept_damage));
-  if (head->version != store_format::version) {
-    REMORA_TRY(log->upgrade());
+  const bool has_old_states = head->version < store_format::oldest_marked;
+  if (has_old_states) {
+    REMORA_TRY(log->upgrade(head->version));  // they are read in the new form
   }
   REMORA_TRY(log->visit_all(visitor, options.accept_damage));
   if (!log->damage_.empty()) {
-    return log;  // as it is: nobody knows what is missing
+    return log;  // as it is: nobody knows what is missing, and a new total would hide it
+  }
+  if (!has_old_states && head->version != store_format::version) {
+    REMORA_TRY(log->upgrade(head->version));
   }
   REMORA_TRY(log->skip_numbers());
   if (Result<std::size_t> freed = log->free_dead(log->dead_.size()); !freed.ok()) {
@@ -146,10 +144,7 @@ Result<std::string> Log::maker(Pool& pool) {
   if (!superblock.ok()) {
     return Status(Code::not_found, "the pool has no store");
   }
-  const Result<Head> head = read_head(pool, *superblock);
-  if (!head.ok()) {
-    return head.status();
-  }
+  REMORA_TRY_RESULT(head, read_head(pool, *superblock));
   return std::string(engine_of(*head));
 }
 
@@ -167,7 +162,7 @@ Result<Head> Log::read_head(Pool& pool, Offset superblock) {
   }
   if (head.version > store_format::version || head.version < store_format::oldest_version) {
     return Status(Code::unsupported, "the store has version " + std::to_string(head.version) +
-                                         ", and this program serves versions 2 and " +
+                                         ", and this program serves versions 2 to " +
                                          std::to_string(store_format::version) +
                                          "; use the program that made it");
   }
@@ -180,13 +175,16 @@ Result<Head> Log::read_head(Pool& pool, Offset superblock) {
 
 // A slot that cannot be is said by itself, with its place; what is wrong elsewhere by the total.
 Status Log::load_segments(const Head& head, bool accept_damage) {
-  first_live_ = pool_.load(marks_place(offsetof(Marks, first_live)));
-  next_number_ = pool_.load(marks_place(offsetof(Marks, next_number)));
-  if (next_number_ == 0 || next_number_ >= object_format::number_limit || first_live_ == 0) {
+  marks_.first_live = pool_.load(marks_place(offsetof(Marks, first_live)));
+  marks_.next_number = pool_.load(marks_place(offsetof(Marks, next_number)));
+  if (marks_.next_number == 0 || marks_.next_number >= object_format::number_limit ||
+      marks_.first_live == 0) {
     return damaged("the marks of the store's superblock are impossible");
   }
-  data_pool_ = first_live_;
-  total_ = store_format::sum_of(first_live_, next_number_);
+  data_pool_ = marks_.first_live;
+  marks_.settled = pool_.load(marks_place(offsetof(Marks, settled)));
+  marks_.cleared = pool_.load(marks_place(offsetof(Marks, cleared)));
+  marks_.total = store_format::sum_of(marks_);
   std::set<SegmentNumber> numbers;
   std::set<Offset> offsets = {superblock_};
   for (std::uint32_t slot = head.slot_count; slot-- > 0;) {
@@ -195,10 +193,10 @@ Status Log::load_segments(const Head& head, bool accept_damage) {
       free_slots_.push_back(slot);
       continue;
     }
-    total_ += sum_of(segment);
+    marks_.total += sum_of(segment);
     const bool is_possible =
-        segment.number < next_number_ && segment.data_pool != 0 && pool_.is_live(segment.offset) &&
-        segment.end_bytes <= pool_.object(segment.offset).size() &&
+        segment.number < marks_.next_number && segment.data_pool != 0 &&
+        pool_.is_live(segment.offset) && segment.end_bytes <= pool_.object(segment.offset).size() &&
         numbers.insert(segment.number).second && offsets.insert(segment.offset).second;
     if (!is_possible && !accept_damage) {
       return damaged("slot " + std::to_string(slot) + " of the store's superblock is damaged");
@@ -208,16 +206,17 @@ Status Log::load_segments(const Head& head, bool accept_damage) {
       continue;
     }
     segment.capacity_bytes = pool_.object(segment.offset).size();
-    add_segment(segment, first_live_);
+    add_segment(segment, marks_.first_live);
   }
   const std::uint64_t found = pool_.load(marks_place(offsetof(Marks, total)));
-  if (found != (head.version == store_format::version ? total_ : 0)) {
+  if (found != (head.version >= store_format::oldest_marked ? marks_.total : 0)) {
     if (!accept_damage) {
       return damaged("the table of segments in the store's superblock fails its check");
     }
     damage_.push_back({0, marks_place(offsetof(Marks, total)), sizeof found});
   }
-  total_bytes_ = pool_.usage().free_bytes + held_bytes_;
+  beside_bytes_ = static_cast<std::int64_t>(pool_.room(Account::store).held_bytes - held_bytes_);
+  share_pool();
   return Status();
 }
 
@@ -241,7 +240,7 @@ void Log::add_segment(const Segment& segment, std::uint64_t first_live) {
   }
 }
 
-// Segments in which nothing is found are dead too.
+// Segments in which nothing is found, or nothing that is not gone, are dead too.
 Status Log::visit_all(const Visitor& visitor, bool accept_damage) {
   std::vector<Segment> order;
   list(DataPool::current, order);
@@ -254,7 +253,14 @@ Status Log::visit_all(const Visitor& visitor, bool accept_damage) {
     }
     ahead_bytes -= segment.capacity_bytes;
     Segment& live = segments_.at(segment.offset);
-    live.used_bytes = walk(base_, live, live.capacity_bytes, visitor,
+    bool is_empty = true;
+    const Visitor what_counts = [&](const Object& object) {
+      if (object.sequence() > marks_.cleared) {
+        is_empty = false;
+        visitor(object);
+      }
+    };
+    live.used_bytes = walk(base_, live, live.capacity_bytes, what_counts,
                            !host_.faults().planted(log_faults::header_checksum_ignored));
     if (live.used_bytes < live.end_bytes &&
         !host_.faults().planted(log_faults::damage_taken_for_cut)) {
@@ -264,9 +270,9 @@ Status Log::visit_all(const Visitor& visitor, bool accept_damage) {
                        ") fails its checksum, though it was persistent: any key may have lost its "
                        "newest version");
       }
-      live.used_bytes = walk_on(base_, live, live.used_bytes, visitor, damage_);
+      live.used_bytes = walk_on(base_, live, live.used_bytes, what_counts, damage_);
     }
-    if (live.used_bytes == 0) {
+    if (is_empty) {
       dead_.push_back(live);
       segments_.erase(segment.offset);
     } else if (host_.faults().planted(log_faults::tail_reused)) {
@@ -282,12 +288,13 @@ Status Log::skip_numbers() {
   if (host_.faults().planted(log_faults::numbers_come_again)) {
     return Status();
   }
-  total_ -= store_format::sum_of(first_live_, next_number_);
-  next_number_ += store_format::numbers_skipped;
-  total_ += store_format::sum_of(first_live_, next_number_);
+  Marks marks = marks_;
+  marks.next_number += store_format::numbers_skipped;
+  marks.total = total_with(marks);
+  marks_ = marks;
   Transaction transaction;
-  REMORA_TRY(transaction.set(marks_place(offsetof(Marks, next_number)), next_number_));
-  REMORA_TRY(transaction.set(marks_place(offsetof(Marks, total)), total_));
+  REMORA_TRY(transaction.set(marks_place(offsetof(Marks, next_number)), marks_.next_number));
+  REMORA_TRY(transaction.set(marks_place(offsetof(Marks, total)), marks_.total));
   Result<Ticket> ticket = pool_.commit(transaction);
   return ticket.ok() ? pool_.wait(*ticket) : ticket.status();
 }

@@ -159,14 +159,15 @@ TEST_P(LogRecover, says_what_is_wrong_with_a_superblock) {
   ASSERT_TRUE(restart().ok());  // after it no record of the pool's log mends what is damaged
   const Offset place = superblock();
   const std::vector<std::byte> image(region_.bytes().begin(), region_.bytes().end());
-  const auto code_after = [&](std::size_t byte) {
+  const auto code_after = [&](std::size_t byte, std::uint8_t flipped = 1) {
     std::ranges::copy(image, region_.bytes().begin());
-    region_.bytes()[place + byte] ^= std::byte{1};
+    region_.bytes()[place + byte] ^= std::byte{flipped};
     write_back();
     return restart().code();
   };
   EXPECT_EQ(code_after(0), Code::damaged);
-  EXPECT_EQ(code_after(8), Code::damaged);  // version 2, and yet with a total
+  EXPECT_EQ(code_after(8, 4 ^ 2), Code::damaged);  // version 2, and yet with a total
+  EXPECT_EQ(code_after(8), Code::unsupported);
   EXPECT_EQ(code_after(9), Code::unsupported);
   EXPECT_EQ(code_after(12), Code::damaged);
   EXPECT_EQ(code_after(50), Code::damaged);

@@ -61,7 +61,7 @@ TEST_P(LogTest, refuses_impossible_sizes) {
   EXPECT_EQ(try_put("", "value").code(), Code::invalid_argument);
   EXPECT_EQ(try_put(std::string(1025, 'k'), "value").code(), Code::invalid_argument);
   NewObject large = new_object(as_bytes("key"), {}, 1);
-  large.value_bytes = (16 << 20) + 1;
+  large.value_bytes = object_format::most_value_bytes + 1;
   EXPECT_EQ(log_->append(large).code(), Code::invalid_argument);
   NewObject tombstone = new_object(as_bytes("key"), as_bytes("value"), 1);
   tombstone.kind = Kind::tombstone;

@@ -21,6 +21,7 @@ inline Status begin_downgrade(Pool& pool) {
   Transaction transaction;
   REMORA_TRY(transaction.set(superblock + offsetof(Head, version), word >> 32 << 32 | 2));
   REMORA_TRY(transaction.set(superblock + store_format::marks_begin + offsetof(Marks, total), 0));
+  REMORA_TRY(transaction.set(superblock + store_format::marks_begin + offsetof(Marks, settled), 0));
   for (std::uint64_t slot = 0; slot < word >> 32; ++slot) {
     const Offset end = store_format::slot_place(superblock, slot) + offsetof(Slot, end);
     if (pool.load(end) != 0) {

@@ -22,7 +22,9 @@ class Object {
   Object(std::byte* at, Offset offset) : at_(at), offset_(offset) {}
 
   Offset offset() const { return offset_; }
-  Kind kind() const { return static_cast<Kind>(header().kind); }
+  Kind kind() const { return object_format::kind_of(header()); }
+  // Whether the version with the next sequence number belongs to the same write.
+  bool more() const { return object_format::more_of(header()); }
   std::uint64_t sequence() const { return header().sequence; }
   SegmentNumber segment() const { return header().segment; }
   std::uint32_t checksum() const { return header().checksum; }
@@ -110,7 +112,7 @@ struct ReadObject {
     }
     const std::uint64_t flags = object_format::flags_of(header.state, header.segment);
     return ReadObject{
-        static_cast<Kind>(header.kind),
+        object_format::kind_of(header),
         header.sequence,
         header.checksum,
         (flags & object_format::durable_flag) != 0,

@@ -33,9 +33,13 @@ enum class Kind : std::uint8_t {
   tombstone = 2,  // the key is deleted; there is no value
 };
 
+// Several versions that are written together have sequence numbers that follow each other, and all
+// but the last of them say so: the version with the next number belongs to the same write.
+
 namespace object_format {
 
 inline constexpr std::uint8_t magic = 0xb7;
+inline constexpr std::uint8_t more_bit = 0x10;  // of the kind
 inline constexpr std::uint64_t alignment_bytes = 64;
 inline constexpr unsigned place_bits = 40;  // of an offset in units of 64 B: pools up to 64 TiB
 inline constexpr SegmentNumber number_limit = SegmentNumber{1} << 47;
@@ -43,7 +47,7 @@ inline constexpr SegmentNumber number_limit = SegmentNumber{1} << 47;
 struct Header {
   std::uint32_t value_bytes;
   std::uint16_t key_bytes;
-  std::uint8_t kind;
+  std::uint8_t kind;  // Kind, and more_bit
   std::uint8_t magic;
   std::uint64_t sequence;
   SegmentNumber segment;          // that it was appended to
@@ -61,6 +65,12 @@ static_assert(offsetof(Header, previous) == 32 && offsetof(Header, next) == 40);
 static_assert(offsetof(Header, state) == 48 && offsetof(Header, expires) == 56);
 static_assert(pool_format::largest_pool_bytes / alignment_bytes <= std::uint64_t{1} << place_bits);
 
+constexpr Kind kind_of(const Header& header) {
+  return static_cast<Kind>(header.kind & ~unsigned{more_bit});
+}
+constexpr bool more_of(const Header& header) {
+  return (header.kind & more_bit) != 0;
+}
 // Where the value begins, from the start of the object.
 constexpr std::uint64_t value_begin(std::uint64_t key_bytes) {
   return sizeof(Header) + round_up(key_bytes, std::uint64_t{word_bytes});
@@ -69,7 +79,9 @@ constexpr std::uint64_t value_begin(std::uint64_t key_bytes) {
 constexpr std::uint64_t size_bytes(std::uint64_t key_bytes, std::uint64_t value_bytes) {
   return round_up(value_begin(key_bytes) + value_bytes, alignment_bytes);
 }
-inline constexpr std::uint64_t largest_bytes = size_bytes(limits::key_bytes, limits::value_bytes);
+// What a log takes as a value: a client's, and a header that an engine puts before it.
+inline constexpr std::uint64_t most_value_bytes = limits::value_bytes + 64;
+inline constexpr std::uint64_t largest_bytes = size_bytes(limits::key_bytes, most_value_bytes);
 
 // What the client computes and the server is told: it holds for any sequence number.
 inline std::uint32_t client_checksum(ConstBytes key, ConstBytes value) {
@@ -92,11 +104,10 @@ inline std::uint32_t header_checksum(const Header& header, ConstBytes key) {
 // Whether these lengths and this kind can be those of an object in `room` bytes. Says nothing of
 // whether they are the ones that were written: the checksum does.
 constexpr bool plausible(const Header& header, std::uint64_t room) {
-  const bool known =
-      header.kind == static_cast<std::uint8_t>(Kind::value) ||
-      (header.kind == static_cast<std::uint8_t>(Kind::tombstone) && header.value_bytes == 0);
+  const Kind kind = kind_of(header);
+  const bool known = kind == Kind::value || (kind == Kind::tombstone && header.value_bytes == 0);
   return header.magic == magic && known && header.key_bytes >= 1 &&
-         header.key_bytes <= limits::key_bytes && header.value_bytes <= limits::value_bytes &&
+         header.key_bytes <= limits::key_bytes && header.value_bytes <= most_value_bytes &&
          size_bytes(header.key_bytes, header.value_bytes) <= room;
 }
 

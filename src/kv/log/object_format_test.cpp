@@ -23,7 +23,7 @@ TEST(ObjectFormat, takes_whole_lines) {
   EXPECT_EQ(size_bytes(1, 0), 128u);
   EXPECT_EQ(size_bytes(8, 56), 128u);
   EXPECT_EQ(size_bytes(8, 57), 192u);
-  EXPECT_EQ(largest_bytes, 64u + 1024 + (16 << 20));
+  EXPECT_EQ(largest_bytes, 64u + 1024 + (16 << 20) + 64);
 }
 
 TEST(ObjectFormat, the_checksum_depends_on_every_part) {

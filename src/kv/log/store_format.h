@@ -1,10 +1,10 @@
 // The superblock of a store: the object that the root "store" leads to. docs/formats/store.md is
 // its document.
 //
-//   head (64 B) | first live pool, next number, total, zeros (64 B) | slots
+//   head (64 B) | first live pool, next number, total, settled, cleared, zeros (64 B) | slots
 //
 // All words behind the head change by transactions of the pool alone, and so does the version, when
-// a store of the version before is opened.
+// a store of an older version is opened.
 #pragma once
 
 #include <array>
@@ -18,8 +18,10 @@ namespace remora::kv::store_format {
 
 inline constexpr std::string_view root_name = "store";
 inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'S', 'T'};
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t oldest_version = 2;  // that is brought up to date
+inline constexpr std::uint32_t oldest_marked = 3;   // with marks and a total
+inline constexpr std::uint32_t oldest_settled = 4;  // with `settled`
 
 struct Head {
   std::array<char, 8> magic;
@@ -37,10 +39,17 @@ static_assert(offsetof(Head, engine) == 16 && offsetof(Head, checksum) == 60);
 struct Marks {
   std::uint64_t first_live;  // segments of data pools below this one are dead
   SegmentNumber next_number;
-  std::uint64_t total;                    // total_of marks and slots
-  std::array<std::uint64_t, 5> reserved;  // zero
+  std::uint64_t total;  // what sum_of marks and slots add up to
+  // Every version with a sequence number up to this one was persistent, header and key, and of a
+  // write of several keys the values too. Behind it recovery believes no more than what has nothing
+  // missing before it (kept_prefix.h).
+  std::uint64_t settled;
+  // Versions with a sequence number up to this one are gone, whatever they are.
+  std::uint64_t cleared;
+  std::array<std::uint64_t, 3> reserved;  // zero
 };
 static_assert(sizeof(Marks) == 64);
+static_assert(offsetof(Marks, settled) == 24 && offsetof(Marks, cleared) == 32);
 
 // A segment; free when the number is 0, and then the rest has no meaning.
 struct Slot {
@@ -61,8 +70,10 @@ constexpr std::uint64_t sum_of(std::uint64_t index, const Slot& slot) {
              : mix(mix(mix(mix(mix(index + 1) ^ slot.number) ^ slot.offset) ^ slot.data_pool) ^
                    slot.end);
 }
-constexpr std::uint64_t sum_of(std::uint64_t first_live, SegmentNumber next_number) {
-  return mix(mix(first_live) ^ next_number);
+constexpr std::uint64_t sum_of(const Marks& marks) {
+  const std::uint64_t history =
+      (marks.settled | marks.cleared) == 0 ? 0 : mix(mix(marks.settled + 1) ^ marks.cleared);
+  return mix(mix(marks.first_live) ^ marks.next_number) + history;
 }
 
 inline constexpr std::uint64_t marks_begin = sizeof(Head);

@@ -38,6 +38,7 @@ class StoreWriter {
   std::uint64_t objects_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t unpersisted_bytes_ = 0;
+  std::uint64_t newest_ = 0;  // sequence number
 };
 
 }  // namespace remora::kv

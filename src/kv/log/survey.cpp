@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kv/log/kept_prefix.h"
 #include "kv/log/object.h"
 
 namespace remora::kv {
@@ -29,6 +30,11 @@ struct Extent {
   bool is_damaged = false;  // its slot cannot be: it counts as far as its objects say
 };
 
+struct Found {
+  Offset offset = 0;
+  bool before_mark = false;
+};
+
 struct Version {
   Offset offset = 0;
   std::uint64_t sequence = 0;
@@ -48,6 +54,7 @@ class Surveyor {
       for (const auto& [number, extent] : segments_) {
         walk_segment(extent);
       }
+      take_found();
       if (pool_ == nullptr) {
         search_objects(next_number(*superblock));
       }
@@ -146,8 +153,12 @@ class Surveyor {
     survey_.engine =
         std::string(head.engine.data(), ::strnlen(head.engine.data(), head.engine.size()));
     survey_.unverified = survey_.engine != verified_engine;
-    is_old_ = head.version < store_format::version;
-    std::uint64_t total = store_format::sum_of(marks.first_live, marks.next_number);
+    is_old_ = head.version < store_format::oldest_marked;
+    if (head.version >= store_format::oldest_settled && !survey_.unverified) {
+      settled_ = marks.settled;
+      cleared_ = marks.cleared;
+    }
+    std::uint64_t total = store_format::sum_of(marks);
     for (std::uint32_t i = 0; i < head.slot_count; ++i) {
       const Offset place = store_format::slot_place(superblock, i);
       const Slot slot = load<Slot>(place);
@@ -221,7 +232,7 @@ class Surveyor {
         note_lost(extent, at, lost);
         lost = 0;
         at += object->size_bytes();
-        take_version(*object, at <= extent.mark);
+        found_.push_back({object->offset(), at <= extent.mark});
       } else if (at < extent.mark) {
         lost += object_format::alignment_bytes;
         at += object_format::alignment_bytes;
@@ -252,6 +263,36 @@ class Surveyor {
     }
   }
 
+  // What counts of what the segments hold. Where some of it is damaged, nobody can tell what a cut
+  // took, and all counts.
+  void take_found() {
+    std::uint64_t end = UINT64_MAX;
+    if (settled_ && survey_.findings.empty()) {
+      KeptPrefix kept(std::max(*settled_, cleared_));
+      for (const Found& found : found_) {
+        const Object object = at(found.offset);
+        if (object.sequence() > *settled_) {
+          const bool says_so = (flags_of(object) & ~object_format::invalid_flag) != 0;
+          kept.add({.sequence = object.sequence(),
+                    .offset = found.offset,
+                    .more = object.more(),
+                    .was_persistent = found.before_mark || says_so});
+        }
+      }
+      end = kept.end([this](Offset offset) { return is_version(at(offset)); });
+    }
+    for (const Found& found : found_) {
+      take_version(at(found.offset), found.before_mark, end);
+    }
+  }
+
+  Object at(Offset offset) const { return Object(view_.data() + offset, offset); }
+
+  bool is_version(const Object& object) const {
+    return (flags_of(object) & object_format::invalid_flag) == 0 &&
+           (object.kind() == Kind::tombstone || object.intact());
+  }
+
   std::uint64_t flags_of(const Object& object) const {
     const Header header = load<Header>(object.offset());
     const std::uint64_t state =
@@ -259,15 +300,16 @@ class Surveyor {
     return object_format::flags_of(state, header.segment);
   }
 
-  void take_version(const Object& object, bool before_mark) {
+  void take_version(const Object& object, bool before_mark, std::uint64_t end = UINT64_MAX) {
     ++survey_.versions;
     survey_.behind_marks += before_mark ? 0u : 1u;
     const std::uint64_t flags = flags_of(object);
+    if (object.sequence() >= end || object.sequence() <= cleared_ ||
+        (!survey_.unverified && (flags & object_format::invalid_flag) != 0)) {
+      return;
+    }
     Version version{object.offset(), object.sequence(), object.kind() == Kind::tombstone, true};
     if (!version.deleted && !survey_.unverified) {
-      if ((flags & object_format::invalid_flag) != 0) {
-        return;
-      }
       version.whole = object.intact();
       if (!version.whole && !before_mark && (flags & object_format::durable_flag) == 0) {
         return;  // it never came
@@ -315,6 +357,9 @@ class Surveyor {
   const Bytes view_;
   Pool* const pool_;
   bool is_old_ = false;
+  std::optional<std::uint64_t> settled_;  // where the store and its engine have it
+  std::uint64_t cleared_ = 0;
+  std::vector<Found> found_;
   std::map<SegmentNumber, Extent> segments_;
   std::unordered_map<std::string_view, Version> newest_;
   Survey survey_;

@@ -1,6 +1,6 @@
 // Survey: what a store in a pool holds, and what of it is damaged, found out by looking at every
 // byte that has a checksum. Nothing is believed and nothing changed: it works on pools that are
-// refused too, for who checks a store and for who saves what is whole.
+// refused too, for a check of a store and for saving what is whole.
 //
 // The bytes are a view of the whole pool that the caller has for itself, with the pool's log
 // replayed as far as that can be. Any thread; costs a pass over all that lives.

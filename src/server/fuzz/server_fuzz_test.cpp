@@ -11,9 +11,5 @@ TEST(ServerFuzz, settings_hold_for_their_corpus_and_changes_of_it) {
   EXPECT_GE(try_corpus(REMORA_SERVER_CORPUS "/toml_fuzz", fuzz_toml), 3);
 }
 
-TEST(ServerFuzz, sessions_hold_for_their_corpus_and_changes_of_it) {
-  EXPECT_GE(try_corpus(REMORA_SERVER_CORPUS "/session_fuzz", fuzz_session), 4);
-}
-
 }  // namespace
 }  // namespace remora::server

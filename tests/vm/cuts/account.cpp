@@ -61,10 +61,7 @@ Status Account::read(std::istream& journal) {
     if (journal.eof()) {
       break;
     }
-    const Result<Event> event = event_in(line);
-    if (!event.ok()) {
-      return event.status();
-    }
+    REMORA_TRY_RESULT(event, event_in(line));
     REMORA_TRY(add(*event));
   }
   return {};

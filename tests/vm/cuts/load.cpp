@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "cli/product/stamped_value.h"
+#include "lab/lives/stamped_value.h"
 
 namespace remora::vm {
 namespace {
@@ -52,13 +52,12 @@ Status Load::note(Event::Kind kind, std::uint32_t key, std::uint64_t version) {
 Status Load::connect_all() {
   const std::uint64_t give_up_ns = loop_.after(connect_patience_ns);
   while (links_.size() < options_.clients) {
-    server::StoreLinkOptions link_options;
-    link_options.fabric =
-        links_.size() % 2 == 0 ? server::LocalFabric::mapped : server::LocalFabric::ring;
+    link::StoreLinkOptions link_options;
+    link_options.fabric = links_.size() % 2 == 0 ? link::WireKind::mapped : link::WireKind::ring;
     link_options.timeout_ns = connect_patience_ns;
     link_options.client.timeout_ns = connect_patience_ns;
-    Result<std::unique_ptr<server::StoreLink>> link =
-        loop_.block_on(server::StoreLink::connect(loop_, options_.socket, link_options));
+    Result<std::unique_ptr<link::StoreLink>> link =
+        loop_.block_on(link::StoreLink::connect(loop_, options_.socket, link_options));
     if (link.ok()) {
       links_.push_back(std::move(link).value());
       continue;
@@ -89,13 +88,11 @@ Status Load::start_and_check() {
     return Status(Code::io_error,
                   fmt::format("cannot open {}: {}", options_.journal, std::strerror(errno)));
   }
-  Result<cli::ServerProcess> server = cli::ServerProcess::start(
-      options_.program,
-      {"--pool", options_.pool, "--socket", options_.socket, "--size", "16M", "--resp", ""},
-      options_.socket + ".complaints");
-  if (!server.ok()) {
-    return server.status();
-  }
+  REMORA_TRY_RESULT(server,
+                    lab::ServerProcess::start(options_.program,
+                                              {"--pool", options_.pool, "--socket", options_.socket,
+                                               "--size", "16M", "--resp", ""},
+                                              options_.socket + ".complaints"));
   server_.emplace(std::move(server).value());
   REMORA_TRY(connect_all());
   return loop_.block_on(check_all());
@@ -109,11 +106,9 @@ Task<Result<std::uint64_t>> Load::look(kv::StoreClient& store, std::uint32_t key
   if (size.code() == Code::not_found) {
     co_return std::uint64_t{0};
   }
-  if (!size.ok()) {
-    co_return size.status();
-  }
+  REMORA_CO_TRY(size.status());
   const std::optional<std::uint64_t> version =
-      cli::stamp_of(name, std::string_view(value).substr(0, *size));
+      lab::stamp_of(name, std::string_view(value).substr(0, *size));
   if (!version) {
     co_return Status(Code::damaged, fmt::format("{} has a torn value, or another key's", name));
   }
@@ -122,10 +117,7 @@ Task<Result<std::uint64_t>> Load::look(kv::StoreClient& store, std::uint32_t key
 
 Task<Status> Load::check_all() {
   for (std::uint32_t key = 0; key < account_.keys(); ++key) {
-    const Result<std::uint64_t> version = co_await look(links_.front()->store(), key);
-    if (!version.ok()) {
-      co_return version.status();
-    }
+    REMORA_CO_TRY_RESULT(version, co_await look(links_.front()->store(), key));
     const Status status = note(Event::Kind::found, key, *version);
     if (!status.ok()) {
       co_return status;
@@ -189,7 +181,7 @@ Task<Status> Load::change(kv::StoreClient& store, std::uint32_t key, std::uint64
   if (removes) {
     status = co_await store.del(as_bytes(name));
   } else {
-    const std::string value = cli::stamped_value(name, version, size_bytes);
+    const std::string value = lab::stamped_value(name, version, size_bytes);
     status = co_await store.put(as_bytes(name), as_bytes(value), put);
   }
   // A step that took too long may or may not have happened.

@@ -13,9 +13,9 @@
 
 #include "base/random.h"
 #include "base/result.h"
-#include "cli/product/server_process.h"
+#include "lab/lives/server_process.h"
+#include "link/store_link.h"
 #include "runtime/poll_loop.h"
-#include "server/store_link.h"
 #include "tests/vm/cuts/account.h"
 
 namespace remora::vm {
@@ -66,8 +66,8 @@ class Load {
   Account account_;
   int journal_ = -1;
   PollLoop loop_;
-  std::optional<cli::ServerProcess> server_;
-  std::vector<std::unique_ptr<server::StoreLink>> links_;
+  std::optional<lab::ServerProcess> server_;
+  std::vector<std::unique_ptr<link::StoreLink>> links_;
   std::uint64_t end_ns_ = 0;
   Status wrong_;
 };

@@ -22,16 +22,11 @@ Result<std::unique_ptr<Station>> Station::open(const StationOptions& options,
   REMORA_TRY(station->make_device(loss_ppm, loss_seed));
   station->domain_ = station->device_->create_domain();
   REMORA_TRY(station->make_memory());
-  auto queue = station->device_->create_completion_queue(completions);
-  if (!queue.ok()) {
-    return queue.status();
-  }
+  REMORA_TRY_RESULT(queue, station->device_->create_completion_queue(completions));
   station->queue_ = std::move(queue).value();
-  auto qp = station->domain_->create_queue_pair(
-      {.send_queue = station->queue_.get(), .receive_queue = station->queue_.get()});
-  if (!qp.ok()) {
-    return qp.status();
-  }
+  REMORA_TRY_RESULT(
+      qp, station->domain_->create_queue_pair(
+              {.send_queue = station->queue_.get(), .receive_queue = station->queue_.get()}));
   station->qp_ = std::move(qp).value();
   REMORA_TRY(station->qp_->initialise());
   return station;
@@ -52,23 +47,15 @@ Status Station::make_device(std::uint32_t loss_ppm, std::uint64_t loss_seed) {
       parsed->flush = std::nullopt;  // the description tells
       device = verbs::VerbsDevice::open(*parsed);
     }
-    if (!device.ok()) {
-      return device.status();
-    }
+    REMORA_TRY(device.status());
     device_ = std::move(device).value();
     return Status();
   }
-  const Result<Gid> own = nic::parse_address(options_.address);
-  if (!own.ok()) {
-    return own.status();
-  }
-  auto wire = nic::RoceWire::create({.local = {*own, nic::roce_limits::udp_port},
-                                     .mtu_bytes = options_.mtu_bytes,
-                                     .loss_ppm = loss_ppm,
-                                     .loss_seed = loss_seed});
-  if (!wire.ok()) {
-    return wire.status();
-  }
+  REMORA_TRY_RESULT(own, nic::roce::parse_address(options_.address));
+  REMORA_TRY_RESULT(wire, nic::roce::RoceWire::create({.local = {*own, nic::roce::limits::udp_port},
+                                                       .mtu_bytes = options_.mtu_bytes,
+                                                       .loss_ppm = loss_ppm,
+                                                       .loss_seed = loss_seed}));
   wire_ = std::move(wire).value();
   device_ = std::make_unique<nic::Nic>(loop_, *wire_, dma_);
   return Status();
@@ -77,10 +64,7 @@ Status Station::make_device(std::uint32_t loss_ppm, std::uint64_t loss_seed) {
 Status Station::make_memory() {
   AccessFlags access = every_access;
   if (options_.dax.empty()) {
-    auto memory = make_dram(station_bytes);
-    if (!memory.ok()) {
-      return memory.status();
-    }
+    REMORA_TRY_RESULT(memory, make_dram(station_bytes));
     memory_ = std::move(memory).value();
     if (wire_ == nullptr) {
       access &= ~flush_persistence;  // a device flushes to persistence where there is some
@@ -88,22 +72,16 @@ Status Station::make_memory() {
   } else {
     memory_ = std::make_unique<contract::DeviceDax>(options_.dax, station_bytes);
   }
-  auto region = domain_->register_memory(memory_->bytes(), access, memory_.get());
-  if (!region.ok()) {
-    return region.status();
-  }
+  REMORA_TRY_RESULT(region, domain_->register_memory(memory_->bytes(), access, memory_.get()));
   region_ = std::move(region).value();
   return Status();
 }
 
 Status Station::connect(const QueuePairAddress& peer, const ConnectOptions& options) {
   if (wire_ != nullptr) {
-    const auto link = wire_->add_link({.endpoint = {peer.gid, nic::roce_limits::udp_port},
-                                       .gid = peer.gid,
-                                       .rxe_flush_icrc = options_.peer_is_rxe});
-    if (!link.ok()) {
-      return link.status();
-    }
+    REMORA_TRY_RESULT(link, wire_->add_link({.endpoint = {peer.gid, nic::roce::limits::udp_port},
+                                             .gid = peer.gid,
+                                             .rxe_flush_icrc = options_.peer_is_rxe}));
   }
   return qp_->connect(peer, options);
 }

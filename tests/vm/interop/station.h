@@ -13,8 +13,8 @@
 
 #include "base/result.h"
 #include "fabric/device.h"
-#include "fabric/nic/core/nic.h"
-#include "fabric/nic/core/plain_dma.h"
+#include "fabric/nic/device/nic.h"
+#include "fabric/nic/dma/plain_dma.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
 #include "fabric/verbs/verbs_device.h"
 #include "pmem/region.h"
@@ -64,7 +64,7 @@ class Station {
   const StationOptions options_;
   PollLoop loop_;
   nic::PlainDma dma_;
-  std::unique_ptr<nic::RoceWire> wire_;  // of roce
+  std::unique_ptr<nic::roce::RoceWire> wire_;  // of roce
   std::unique_ptr<Region> memory_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<ProtectionDomain> domain_;

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 
 namespace remora::fabric::interop {
 

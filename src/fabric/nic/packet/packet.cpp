@@ -8,77 +8,7 @@
 namespace remora::fabric::nic {
 namespace {
 
-// Extension headers, in the order in which they follow the base header, and what the payload may
-// be.
-enum Part : std::uint8_t {
-  feth = 1 << 0,
-  reth = 1 << 1,
-  atomic_eth = 1 << 2,
-  aeth = 1 << 3,
-  atomic_ack = 1 << 4,
-  imm = 1 << 5,
-  ieth = 1 << 6,
-};
-
-enum class Payload : std::uint8_t { none, word, any };
-
-struct Shape {
-  bool known = false;
-  std::uint8_t parts = 0;
-  Payload payload = Payload::none;
-  std::uint8_t header_bytes = 0;
-};
-
-constexpr std::size_t acknowledge_bytes = bth_bytes + 4;
-
-constexpr std::uint8_t size_of(std::uint8_t parts) {
-  std::size_t size = bth_bytes;
-  size += (parts & feth) != 0 ? 4 : 0;
-  size += (parts & reth) != 0 ? reth_bytes : 0;
-  size += (parts & atomic_eth) != 0 ? 28 : 0;
-  size += (parts & aeth) != 0 ? 4 : 0;
-  size += (parts & atomic_ack) != 0 ? 8 : 0;
-  size += (parts & imm) != 0 ? 4 : 0;
-  size += (parts & ieth) != 0 ? 4 : 0;
-  return static_cast<std::uint8_t>(size);
-}
-
-constexpr std::size_t opcode_count = 32;
-
-constexpr std::array<Shape, opcode_count> make_shapes() {
-  std::array<Shape, opcode_count> shapes{};
-  const auto set = [&](PacketOpcode opcode, int parts, Payload payload) {
-    const auto bits = static_cast<std::uint8_t>(parts);
-    shapes[static_cast<std::size_t>(opcode)] = {true, bits, payload, size_of(bits)};
-  };
-  using enum PacketOpcode;
-  for (const PacketOpcode plain : {send_first, send_middle, send_last, send_only, write_middle,
-                                   write_last, read_response_middle}) {
-    set(plain, 0, Payload::any);
-  }
-  for (const PacketOpcode with_imm : {send_last_imm, send_only_imm, write_last_imm}) {
-    set(with_imm, imm, Payload::any);
-  }
-  set(write_first, reth, Payload::any);
-  set(write_only, reth, Payload::any);
-  set(write_only_imm, reth | imm, Payload::any);
-  set(read_request, reth, Payload::none);
-  for (const PacketOpcode response :
-       {read_response_first, read_response_last, read_response_only}) {
-    set(response, aeth, Payload::any);
-  }
-  set(acknowledge, aeth, Payload::none);
-  set(atomic_acknowledge, aeth | atomic_ack, Payload::none);
-  set(compare_swap, atomic_eth, Payload::none);
-  set(fetch_add, atomic_eth, Payload::none);
-  set(send_last_invalidate, ieth, Payload::any);
-  set(send_only_invalidate, ieth, Payload::any);
-  set(flush, feth | reth, Payload::none);
-  set(atomic_write, reth, Payload::word);
-  return shapes;
-}
-
-constexpr std::array<Shape, opcode_count> shapes = make_shapes();
+constexpr std::size_t acknowledge_bytes = bth_bytes + aeth_bytes;
 
 constexpr std::uint16_t partition_mask = 0x7fff;  // the top bit is membership, not identity
 
@@ -133,99 +63,100 @@ std::uint32_t padding_of(std::size_t payload_bytes) {
 }
 
 void put_extensions(Writer writer, const Packet& packet, std::uint8_t parts) {
-  if ((parts & feth) != 0) {
+  if ((parts & part_feth) != 0) {
     writer.put(std::uint32_t{packet.flush_placement} | std::uint32_t{packet.flush_select} << 4);
   }
-  if ((parts & (reth | atomic_eth)) != 0) {
+  if ((parts & part_deth) != 0) {
+    writer.put(packet.key);
+    writer.put(packet.message_count & sequence_mask);
+  }
+  if ((parts & (part_reth | part_atomic_eth)) != 0) {
     writer.put(packet.address);
     writer.put(packet.key);
   }
-  if ((parts & reth) != 0) {
+  if ((parts & part_reth) != 0) {
     writer.put(packet.length);
   }
-  if ((parts & atomic_eth) != 0) {
+  if ((parts & part_atomic_eth) != 0) {
     writer.put(packet.swap_or_add);
     writer.put(packet.compare);
   }
-  if ((parts & aeth) != 0) {
+  if ((parts & part_aeth) != 0) {
     writer.put(std::uint32_t{packet.syndrome} << 24 | (packet.message_count & sequence_mask));
   }
-  if ((parts & atomic_ack) != 0) {
+  if ((parts & part_atomic_ack) != 0) {
     writer.put(packet.value_before);
   }
-  if ((parts & imm) != 0) {
+  if ((parts & part_imm) != 0) {
     writer.put(packet.immediate);
   }
-  if ((parts & ieth) != 0) {
+  if ((parts & part_ieth) != 0) {
     writer.put(packet.invalidate_key);
   }
 }
 
 void take_extensions(Reader reader, Packet& packet, std::uint8_t parts) {
-  if (parts == reth) {
+  if (parts == part_reth) {
     packet.address = reader.take<std::uint64_t>();
     packet.key = reader.take<std::uint32_t>();
     packet.length = reader.take<std::uint32_t>();
     return;
   }
-  if ((parts & feth) != 0) {
+  if ((parts & part_feth) != 0) {
     const auto type = reader.take<std::uint32_t>();
     packet.flush_placement = type & 0xf;
     packet.flush_select = type >> 4 & 0x3;
   }
-  if ((parts & (reth | atomic_eth)) != 0) {
+  if ((parts & part_deth) != 0) {
+    packet.key = reader.take<std::uint32_t>();
+    packet.message_count = reader.take<std::uint32_t>() & sequence_mask;
+  }
+  if ((parts & (part_reth | part_atomic_eth)) != 0) {
     packet.address = reader.take<std::uint64_t>();
     packet.key = reader.take<std::uint32_t>();
   }
-  if ((parts & reth) != 0) {
+  if ((parts & part_reth) != 0) {
     packet.length = reader.take<std::uint32_t>();
   }
-  if ((parts & atomic_eth) != 0) {
+  if ((parts & part_atomic_eth) != 0) {
     packet.swap_or_add = reader.take<std::uint64_t>();
     packet.compare = reader.take<std::uint64_t>();
   }
-  if ((parts & aeth) != 0) {
+  if ((parts & part_aeth) != 0) {
     const auto word = reader.take<std::uint32_t>();
     packet.syndrome = static_cast<std::uint8_t>(word >> 24);
     packet.message_count = word & sequence_mask;
   }
-  if ((parts & atomic_ack) != 0) {
+  if ((parts & part_atomic_ack) != 0) {
     packet.value_before = reader.take<std::uint64_t>();
   }
-  if ((parts & imm) != 0) {
+  if ((parts & part_imm) != 0) {
     packet.immediate = reader.take<std::uint32_t>();
   }
-  if ((parts & ieth) != 0) {
+  if ((parts & part_ieth) != 0) {
     packet.invalidate_key = reader.take<std::uint32_t>();
   }
 }
 
-bool payload_fits(Payload allowed, std::size_t size_bytes) {
-  return allowed == Payload::any || size_bytes == (allowed == Payload::word ? word_bytes : 0);
+bool payload_fits(PacketPayload allowed, std::size_t size_bytes) {
+  return allowed == PacketPayload::any ||
+         size_bytes == (allowed == PacketPayload::word ? word_bytes : 0);
 }
 
 }  // namespace
-
-bool is_packet_opcode(std::uint8_t code) {
-  return code < opcode_count && shapes[code].known;
-}
-
-std::size_t header_bytes(PacketOpcode opcode) {
-  return shapes[static_cast<std::size_t>(opcode)].header_bytes;
-}
 
 std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes) {
   return header_bytes(opcode) + payload_bytes + padding_of(payload_bytes);
 }
 
 void encode_headers(const Packet& packet, std::byte* out) {
-  const Shape& shape = shapes[static_cast<std::size_t>(packet.opcode)];
+  const PacketRow& row = row_of(packet.opcode);
   encode_base(packet, padding_of(packet.payload_bytes), out);
   // What most packets have, first.
-  if (shape.parts == reth) {
+  if (row.parts == part_reth) {
     encode_reth(packet, out + bth_bytes);
   } else {
-    put_extensions(Writer(out + bth_bytes), packet, shape.parts);
+    put_extensions(Writer(out + bth_bytes), packet, row.parts);
   }
 }
 
@@ -298,14 +229,14 @@ bool parse(ConstBytes bytes, Parsed& out) {
       (partition & partition_mask) != (default_partition & partition_mask)) {
     return false;
   }
-  const Shape& shape = shapes[code];
+  const PacketRow& row = packet_rows[code];
   const std::size_t padding = flags >> 4 & 3;
-  if (bytes.size() < shape.header_bytes + padding) {
+  if (bytes.size() < row.header_bytes + padding) {
     return false;
   }
-  const std::size_t payload_bytes = bytes.size() - shape.header_bytes - padding;
+  const std::size_t payload_bytes = bytes.size() - row.header_bytes - padding;
   if ((payload_bytes + padding) % 4 != 0 || payload_bytes > UINT32_MAX ||
-      !payload_fits(shape.payload, payload_bytes)) {
+      !payload_fits(row.payload, payload_bytes)) {
     return false;
   }
   Packet& packet = out.packet;
@@ -316,8 +247,8 @@ bool parse(ConstBytes bytes, Parsed& out) {
   packet.queue_pair = queue_pair & sequence_mask;
   packet.sequence = sequence & sequence_mask;
   packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
-  take_extensions(Reader(headers + bth_bytes), packet, shape.parts);
-  out.payload = bytes.subspan(shape.header_bytes, payload_bytes);
+  take_extensions(Reader(headers + bth_bytes), packet, row.parts);
+  out.payload = bytes.subspan(row.header_bytes, payload_bytes);
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Packets of the reliable connection, as RoCEv2 has them between the UDP header and the ICRC: a
+// Packets of connections and datagrams, as RoCEv2 has them between the UDP header and the ICRC: a
 // base header, extension headers by opcode, payload, padding to four bytes. Numbers are big-endian.
 //
 //   BTH          opcode 1, SE/M/pad/version 1, partition 2, 0 1, queue pair 3, A 1, sequence 3
@@ -8,6 +8,7 @@
 //   AtomicAckETH value from before 8
 //   ImmDt, IETH  4
 //   FETH         flush type 4
+//   DETH         queue key 4, 0 1, queue pair of the sender 3
 //
 // The parser takes bytes from outside: it may be handed anything.
 #pragma once
@@ -16,39 +17,10 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "fabric/nic/packet/opcodes.h"
 #include "fabric/types.h"
 
 namespace remora::fabric::nic {
-
-enum class PacketOpcode : std::uint8_t {
-  send_first = 0x00,
-  send_middle = 0x01,
-  send_last = 0x02,
-  send_last_imm = 0x03,
-  send_only = 0x04,
-  send_only_imm = 0x05,
-  write_first = 0x06,
-  write_middle = 0x07,
-  write_last = 0x08,
-  write_last_imm = 0x09,
-  write_only = 0x0a,
-  write_only_imm = 0x0b,
-  read_request = 0x0c,
-  read_response_first = 0x0d,
-  read_response_middle = 0x0e,
-  read_response_last = 0x0f,
-  read_response_only = 0x10,
-  acknowledge = 0x11,
-  atomic_acknowledge = 0x12,
-  compare_swap = 0x13,
-  fetch_add = 0x14,
-  // Known so that it is refused by name: a key is taken back by whoever registered the memory, and
-  // by nobody else. The responder answers with an invalid request.
-  send_last_invalidate = 0x16,
-  send_only_invalidate = 0x17,
-  flush = 0x1c,
-  atomic_write = 0x1d,
-};
 
 // Syndromes of the AETH.
 inline constexpr std::uint8_t syndrome_acknowledge = 0x1f;  // with no limit of credits
@@ -76,10 +48,10 @@ struct Packet {
   std::uint8_t syndrome = 0;         // AETH
   QpNumber queue_pair = 0;           // 24 bits: of the receiver
   PacketSequence sequence = 0;       // 24 bits
-  std::uint32_t message_count = 0;   // AETH, 24 bits
+  std::uint32_t message_count = 0;   // AETH, 24 bits; DETH: the queue pair of the sender
   std::uint32_t immediate = 0;       // ImmDt
   RemoteKey invalidate_key = 0;      // IETH
-  RemoteKey key = 0;                 // RETH, AtomicETH
+  RemoteKey key = 0;                 // RETH, AtomicETH; DETH: the queue key
   std::uint64_t address = 0;         // RETH, AtomicETH
   std::uint32_t length = 0;          // RETH
   std::uint8_t flush_placement = 0;  // FETH, 4 bits: as FlushPlacement
@@ -96,8 +68,12 @@ inline constexpr std::size_t largest_header_bytes = 40;
 inline constexpr std::size_t largest_padding_bytes = 3;
 
 // Whether this opcode exists, and how many bytes its headers take.
-bool is_packet_opcode(std::uint8_t code);
-std::size_t header_bytes(PacketOpcode opcode);
+constexpr bool is_packet_opcode(std::uint8_t code) {
+  return packet_rows[code].kind != PacketKind::unknown;
+}
+constexpr std::size_t header_bytes(PacketOpcode opcode) {
+  return row_of(opcode).header_bytes;
+}
 
 // What a packet takes in all.
 std::size_t packet_bytes(PacketOpcode opcode, std::size_t payload_bytes);
@@ -110,9 +86,6 @@ void encode_headers(const Packet& packet, std::byte* out);
 
 // Its parts, for whoever sends the commonest of packets and has no time for all the others. The
 // base header, and the RETH or AETH, which follows it in a packet that has no other.
-inline constexpr std::size_t bth_bytes = 12;
-inline constexpr std::size_t reth_bytes = 16;
-inline constexpr std::size_t aeth_bytes = 4;
 inline constexpr std::uint16_t default_partition = 0xffff;
 [[gnu::always_inline]] inline void encode_base(const Packet& packet, std::uint32_t padding,
                                                std::byte* out) {

@@ -84,13 +84,26 @@ TEST(Packet, acknowledgements_and_atomics_have_the_bytes_of_the_standard) {
                       0,    0,    0,    9,    0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 6}));
 }
 
+TEST(Packet, datagrams_name_their_sender_and_key) {
+  const Packet packet = {.opcode = PacketOpcode::ud_send_only_imm,
+                         .queue_pair = 7,
+                         .sequence = 2,
+                         .message_count = 0x123456,
+                         .immediate = 0x0a0b0c0d,
+                         .key = 0x11223344};
+  EXPECT_EQ(encoded(packet),
+            bytes_of({0x65, 0,    0xff, 0xff, 0, 0,    0,    7,    0,    0,    0,    2,
+                      0x11, 0x22, 0x33, 0x44, 0, 0x12, 0x34, 0x56, 0x0a, 0x0b, 0x0c, 0x0d}));
+}
+
 TEST(Packet, knows_its_opcodes_and_no_others) {
   int known = 0;
   for (int code = 0; code < 256; ++code) {
     known += is_packet_opcode(static_cast<std::uint8_t>(code)) ? 1 : 0;
   }
-  EXPECT_EQ(known, 25);
+  EXPECT_EQ(known, 25 + 12 + 2);
   EXPECT_FALSE(is_packet_opcode(0x15));
+  EXPECT_FALSE(is_packet_opcode(0x2c));  // an unreliable connection carries no READ
 }
 
 // A packet with random values in the fields that its opcode has: what parsing random bytes gives.
@@ -99,7 +112,7 @@ bool draw(Random& random, Packet& packet) {
   for (std::byte& byte : bytes) {
     byte = static_cast<std::byte>(random.next());
   }
-  bytes[0] = static_cast<std::byte>(random.below(32));
+  bytes[0] = static_cast<std::byte>(random.below(0x70));
   bytes[1] &= std::byte{0xb0};
   bytes[2] = bytes[3] = std::byte{0xff};
   Parsed parsed;
@@ -129,7 +142,7 @@ TEST(Packet, parses_what_was_encoded) {
 
 TEST(Packet, survives_every_truncation_and_change) {
   Random random(2);
-  for (int code = 0; code < 32; ++code) {
+  for (int code = 0; code < 256; ++code) {
     if (!is_packet_opcode(static_cast<std::uint8_t>(code))) {
       continue;
     }

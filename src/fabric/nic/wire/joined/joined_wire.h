@@ -11,48 +11,51 @@
 
 #include "fabric/nic/wire.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::joined {
 
-class JoinedWire final : public Wire {
+class JoinedWire final : public Wire, private Lender, private RiderCarrier, private WireWaker {
  public:
   JoinedWire(Wire& first, Wire& second);
 
-  const char* name() const override { return first_.name(); }
-  Gid gid() const override { return second_.gid(); }
-  std::uint32_t mtu_bytes() const override;
-  bool lossless() const override { return first_.lossless() && second_.lossless(); }
-  std::uint32_t window_packets() const override { return second_.window_packets(); }
-  bool streams() const override { return first_.streams() || second_.streams(); }
-  bool lends() const override { return first_.lends() || second_.lends(); }
+  WireTraits traits() const override;
   LinkTraits traits(LinkId link) const override { return of(link).traits(link); }
+  WireParts parts() override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
+  Gid peer_of(LinkId link) const override { return of(link).peer_of(link); }
   void prepare(LinkId link) override { of(link).prepare(link); }
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
+  void commit() override { reserved_->commit(); }
+  void take_time(LinkId link) override { of(link).take_time(link); }
+  void flush() override;
+  std::size_t poll(PacketSink& sink, std::size_t budget) override;
+  void charge(Cost cost, std::uint64_t count) override { first_.charge(cost, count); }
+  void cut_off(LinkId link) override { of(link).cut_off(link); }
+
+ private:
+  // Asked of links alone whose wire has the part.
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
   void offer(ConstBytes memory, const Backing& backing) override;
   void withdraw(ConstBytes memory) override;
   Bytes lend(LinkId link, std::size_t header_bytes, ConstBytes payload, bool& later) override;
   void recall() override;
-  bool recall(LinkId link) override { return of(link).recall(link); }
-  void commit() override { reserved_->commit(); }
-  void take_time(LinkId link) override { of(link).take_time(link); }
-  void flush() override;
-  std::size_t poll(PacketSink& sink, std::size_t budget) override;
-  int wake_fd() const override { return second_.wake_fd(); }
+  bool recall(LinkId link) override;
+  int wake_fd() const override;
   bool arm_wake() override;
-  void left() override;
-  bool wants_spin() const override { return first_.wants_spin() || second_.wants_spin(); }
-  void charge(Cost cost, std::uint64_t count) override { first_.charge(cost, count); }
-  Shortcut* shortcut() override { return first_.shortcut(); }
-  void cut_off(LinkId link) override { of(link).cut_off(link); }
+  void pause_begins() override;
+  bool wants_spin() const override;
 
- private:
-  Wire& of(LinkId link) const { return (link & link_of_second_wire) != 0 ? second_ : first_; }
+  static bool is_second(LinkId link) { return (link & link_of_second_wire) != 0; }
+  Wire& of(LinkId link) const { return is_second(link) ? second_ : first_; }
+  const WireParts& parts_of(LinkId link) const {
+    return is_second(link) ? second_parts_ : first_parts_;
+  }
 
   Wire& first_;
   Wire& second_;
+  const WireParts first_parts_;
+  const WireParts second_parts_;
   Wire* reserved_;  // where the last reservation was made
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::joined

@@ -10,14 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "fabric/nic/core/nic.h"
+#include "fabric/nic/device/nic.h"
 #include "fabric/nic/packet/packet.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "fabric/nic/wire/roce/roce_net.h"
 #include "runtime/poll_loop.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::joined {
 namespace {
+
+using ring::RingWire;
+using roce::IpEndpoint;
+using roce::RoceNet;
 
 constexpr std::uint32_t room_bytes = 256 << 10;
 
@@ -56,7 +60,7 @@ struct JoinedParty {
 class JoinedWireTest : public testing::Test {
  protected:
   void SetUp() override {
-    const IpEndpoint at{parse_address("127.0.0.1").value(), 0};
+    const IpEndpoint at{roce::parse_address("127.0.0.1").value(), 0};
     net_ = RoceNet::listen(loop_, owner_, at, {.is_second = true}).value();
     ring_ = RingWire::create(loop_, &owner_, {.gid = net_->wire().gid()}).value();
     const std::string path = testing::TempDir() + "joined-" + std::to_string(::getpid());
@@ -122,8 +126,8 @@ TEST_F(JoinedWireTest, each_link_has_the_traits_of_its_wire) {
   EXPECT_EQ(far.mtu_bytes, net_->wire().mtu_bytes());
   EXPECT_FALSE(far.lossless);
   EXPECT_EQ(far.window_packets, net_->wire().window_packets());
-  EXPECT_EQ(joined_->mtu_bytes(), net_->wire().mtu_bytes()) << "what fits either";
-  EXPECT_FALSE(joined_->lossless());
+  EXPECT_EQ(joined_->traits().links.mtu_bytes, net_->wire().mtu_bytes()) << "what fits either";
+  EXPECT_FALSE(joined_->traits().links.lossless);
   EXPECT_EQ(joined_->link_to(near_wire_->gid()), owner_.up[0]);
   EXPECT_EQ(joined_->link_to(far_net_->wire().gid()), owner_.up[1]);
 }
@@ -191,4 +195,4 @@ TEST_F(JoinedWireTest, a_link_of_either_wire_can_be_cut_off) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::joined

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "fabric/nic/wire/mapped/mapped_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 class DirtyRanges {
  public:
@@ -85,8 +85,8 @@ class DirtyRanges {
     }
   }
 
-  std::array<Range, mapped_limits::dirty_ranges> ranges_;
+  std::array<Range, limits::dirty_ranges> ranges_;
   std::size_t count_ = 0;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

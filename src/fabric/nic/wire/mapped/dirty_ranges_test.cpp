@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 using Parts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -68,4 +68,4 @@ TEST(DirtyRanges, nothing_that_was_written_is_forgotten) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -8,7 +8,7 @@
 #include "fabric/nic/wire/mapped/mapped_lane.h"
 #include "fabric/nic/wire/mapped/process_fence.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 MappedInitiator::~MappedInitiator() {
   for (const auto& [number, lane] : lanes_) {
@@ -44,7 +44,7 @@ void MappedInitiator::forget_short_ways() {
 std::unique_ptr<Lane> MappedInitiator::open_lane(Connection& connection) {
   auto lane = std::make_unique<MappedLane>(*this, connection);
   lane->link_ = find(connection.link);
-  lane->known_.reserve(mapped_limits::keys);
+  lane->known_.reserve(limits::keys);
   lanes_[connection.number] = lane.get();
   return lane;
 }
@@ -200,4 +200,4 @@ void MappedInitiator::forget(Link& link, std::uint64_t region) {
   link.mappings.erase(region);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -16,15 +16,15 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/nic/shortcut.h"
+#include "fabric/nic/shortcut/shortcut.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/mapped/dirty_ranges.h"
 #include "fabric/nic/wire/mapped/mapped_message.h"
 #include "fabric/nic/wire/mapped/mapped_pages.h"
 #include "fabric/nic/wire/mapped/shared_page.h"
-#include "fabric/nic/wire/ring/descriptor.h"
 #include "pmem/region.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 struct MappedInitiatorOptions {
   // How mapped memory is copied to past the caches and flushed; by the CPU's own means unless a
@@ -83,7 +83,7 @@ class MappedInitiator {
     std::uint16_t slot = 0;
     AccessFlags rights = 0;
     std::uint32_t waited = 0;  // requests by the wire since it was asked for
-    std::uint32_t patience = mapped_limits::asks_again_after;
+    std::uint32_t patience = limits::asks_again_after;
     std::uint64_t grant = 0;
     std::uint64_t region = 0;
     std::uint64_t base = 0;
@@ -113,4 +113,4 @@ class MappedInitiator {
   std::map<QpNumber, MappedLane*> lanes_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

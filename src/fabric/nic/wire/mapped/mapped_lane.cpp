@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fabric/nic/core/pieces.h"
+#include "fabric/nic/queue_pair/pieces.h"
 #include "fabric/nic/wire/mapped/mapped_stores.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 // Whether the FLUSH is of exactly these bytes.
@@ -44,7 +44,7 @@ MappedLane::~MappedLane() {
 MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
   Known* known = find(key);
   if (known == nullptr) {
-    if (link_ == nullptr || known_.size() == mapped_limits::keys) {
+    if (link_ == nullptr || known_.size() == limits::keys) {
       return nullptr;
     }
     // Known even where the question could not be sent: what is written meanwhile is remembered.
@@ -57,7 +57,7 @@ MappedLane::Known* MappedLane::find_or_ask(RemoteKey key) {
   if (known->state != Known::State::granted && link_ != nullptr &&
       ++known->waited >= known->patience) {
     known->waited = 0;
-    known->patience = std::min(4 * known->patience, mapped_limits::asks_again_at_most_after);
+    known->patience = std::min(4 * known->patience, limits::asks_again_at_most_after);
     if (owner_.say_ask(*this, key)) {
       known->state = Known::State::asked;
     }
@@ -157,7 +157,7 @@ bool MappedLane::is_fit(std::uint64_t size_bytes) const {
 [[gnu::always_inline]] inline bool MappedLane::execute_write(const SendWork& work,
                                                              const SendWork* behind) {
   const Sge& piece = work.pieces[0];
-  if (!is_fit(piece.size_bytes) || !allows(connection_, piece, local_read)) [[unlikely]] {
+  if (!is_fit(piece.size_bytes) || !allows_in_place(connection_, piece, local_read)) [[unlikely]] {
     return false;
   }
   const Place place = reach(work.remote, piece.size_bytes, remote_write);
@@ -174,10 +174,11 @@ bool MappedLane::is_fit(std::uint64_t size_bytes) const {
 // torn.
 bool MappedLane::execute_gathered_write(const SendWork& work, const SendWork* behind) {
   const std::uint64_t size_bytes = total_bytes(work.pieces);
-  const bool is_fine = work.pieces.size() <= connection_.max_pieces && is_fit(size_bytes) &&
-                       size_bytes <= mapped_limits::gathered_bytes &&
-                       (work.inline_data ? size_bytes <= connection_.max_inline_bytes
-                                         : allows_all(connection_, work.pieces, local_read));
+  const bool is_fine =
+      work.pieces.size() <= connection_.max_pieces && is_fit(size_bytes) &&
+      size_bytes <= limits::gathered_bytes &&
+      (work.inline_data ? size_bytes <= connection_.max_inline_bytes
+                        : allows_all_in_place(connection_, work.pieces, local_read));
   const Place place = is_fine ? reach(work.remote, size_bytes, remote_write) : Place{};
   if (place.at == nullptr) {
     return false;
@@ -206,7 +207,7 @@ Bytes MappedLane::scratch(std::size_t size_bytes) {
       behind != nullptr && behind->opcode == Opcode::flush &&
       place.known->medium == static_cast<std::uint8_t>(Granularity::cache_line) &&
       is_persisted_by(at, from.size(), *behind);
-  if (is_flushed || from.size() >= mapped_limits::past_cache_bytes) [[unlikely]] {
+  if (is_flushed || from.size() >= limits::past_cache_bytes) [[unlikely]] {
     const bool is_streamed = store_perhaps_past_caches(place, at.address, from, is_flushed);
     // Nothing of these lines is in a cache any more, whatever was written there before.
     streamed_for_ =
@@ -219,7 +220,7 @@ Bytes MappedLane::scratch(std::size_t size_bytes) {
 
 [[gnu::always_inline]] inline bool MappedLane::execute_read(const SendWork& work) {
   const Sge& piece = work.pieces[0];
-  if (!is_fit(piece.size_bytes) || !allows(connection_, piece, local_write)) [[unlikely]] {
+  if (!is_fit(piece.size_bytes) || !allows_in_place(connection_, piece, local_write)) [[unlikely]] {
     return false;
   }
   const Place place = reach(work.remote, piece.size_bytes, remote_read);
@@ -235,8 +236,8 @@ Bytes MappedLane::scratch(std::size_t size_bytes) {
 bool MappedLane::execute_scattered_read(const SendWork& work) {
   const std::uint64_t size_bytes = total_bytes(work.pieces);
   if (work.inline_data || work.pieces.size() > connection_.max_pieces || !is_fit(size_bytes) ||
-      size_bytes > mapped_limits::gathered_bytes ||
-      !allows_all(connection_, work.pieces, local_write)) {
+      size_bytes > limits::gathered_bytes ||
+      !allows_all_in_place(connection_, work.pieces, local_write)) {
     return false;
   }
   const Place place = reach(work.remote, size_bytes, remote_read);
@@ -256,9 +257,10 @@ bool MappedLane::execute_scattered_read(const SendWork& work) {
 
 bool MappedLane::execute_word(const SendWork& work) {
   const bool brings_value = work.opcode != Opcode::atomic_write;
-  if (work.inline_data || (brings_value && (total_bytes(work.pieces) != word_bytes ||
-                                            work.pieces.size() > connection_.max_pieces ||
-                                            !allows_all(connection_, work.pieces, local_write)))) {
+  if (work.inline_data ||
+      (brings_value &&
+       (total_bytes(work.pieces) != word_bytes || work.pieces.size() > connection_.max_pieces ||
+        !allows_all_in_place(connection_, work.pieces, local_write)))) {
     return false;
   }
   const Place place = reach(work.remote, word_bytes, brings_value ? remote_atomic : remote_write);
@@ -325,4 +327,4 @@ bool MappedLane::execute_flush(const SendWork& work) {
   return true;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -24,10 +24,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/nic/core/engine.h"
+#include "fabric/nic/queue_pair/engine.h"
 #include "fabric/nic/wire/mapped/mapped_initiator.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 class MappedLane final : public Lane {
  public:
@@ -143,4 +143,4 @@ class MappedLane final : public Lane {
   std::vector<std::byte> scratch_;  // where requests of several pieces are put together
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -6,7 +6,7 @@
 #include "fabric/nic/wire/mapped/mapped_stores.h"
 #include "fabric/nic/wire/mapped/process_fence.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 // Where a request between the same regions as the last one goes, or null. Says nothing of the gate.
 [[gnu::always_inline]] inline std::byte* MappedLane::reach_quickly(const SendWork& work,
@@ -27,7 +27,7 @@ namespace remora::fabric::nic {
 // many such requests are under way at a time.
 [[gnu::always_inline]] inline bool MappedLane::is_small(const SendWork& work) {
   return (work.opcode == Opcode::read || work.opcode == Opcode::write) && work.pieces.size() == 1 &&
-         !work.inline_data && work.pieces[0].size_bytes - 1 < mapped_limits::by_word_bytes &&
+         !work.inline_data && work.pieces[0].size_bytes - 1 < limits::by_word_bytes &&
          work.pieces[0].size_bytes % (2 * word_bytes) == 0;
 }
 
@@ -53,12 +53,12 @@ Lane::Ran MappedLane::run(std::span<const SendWork> works) {
   std::atomic<std::uint64_t>& epoch = link_->epoch->word(0);
   // Where FLUSHes follow, what they follow may go past the caches, and is better not in one.
   const bool are_flushed = works.size() > 1 && works[1].opcode == Opcode::flush;
-  const std::size_t ahead = are_flushed ? works.size() : mapped_limits::requests_ahead;
+  const std::size_t ahead = are_flushed ? works.size() : limits::requests_ahead;
   std::size_t executed = 0;
   bool goes_on = true;
   streamed_for_ = nullptr;
   while (goes_on && executed < works.size()) {
-    const std::size_t upto = std::min(works.size(), executed + mapped_limits::requests_per_entry);
+    const std::size_t upto = std::min(works.size(), executed + limits::requests_per_entry);
     const std::uint64_t inside = epoch.load(std::memory_order_relaxed) + 1;
     epoch.store(inside, std::memory_order_relaxed);
     light_fence();  // the target, who takes rights back, makes it a full one
@@ -254,7 +254,8 @@ bool MappedLane::run_one(const SendWork& work) {
   Known* known = find(work.remote.key);
   const RegisteredMemory* local = connection_.engine.memory.find(connection_.domain, piece.key);
   if (link_ == nullptr || !link_->gate || known == nullptr ||
-      known->state != Known::State::granted || local == nullptr || owner_.options_.inside) {
+      known->state != Known::State::granted || local == nullptr || local->translation != nullptr ||
+      owner_.options_.inside) {
     return;
   }
   Region* const medium = known->mapping->medium;
@@ -277,4 +278,4 @@ bool MappedLane::run_one(const SendWork& work) {
              .may_write = (known->rights & remote_write) != 0};
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -4,7 +4,7 @@
 #include "fabric/nic/wire/mapped/mapped_lane.h"
 #include "fabric/nic/wire/mapped/mapped_stores.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 // What a FLUSH follows need not stay in a cache, if whole lines can be stored past them. True when
 // no byte went into a cache.
@@ -21,7 +21,7 @@ bool MappedLane::store_perhaps_past_caches(const Place& place, std::uint64_t at,
   const bool is_line_last = is_flushed && known.mapping->medium->copies_lines() &&
                             from.size() >= cache_line_bytes &&
                             is_aligned(place.at + from.size(), cache_line_bytes);
-  if (is_line_last || from.size() >= mapped_limits::past_cache_bytes) {
+  if (is_line_last || from.size() >= limits::past_cache_bytes) {
     store_past_caches(place, at, from, is_line_last);
     return is_line_last && is_aligned(place.at, cache_line_bytes);
   }
@@ -108,4 +108,4 @@ void MappedLane::drain_streamed() {
   }
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace remora::fabric::nic::mapped_limits {
+namespace remora::fabric::nic::mapped::limits {
 
 // Rights that one peer may hold at a time: one for each queue pair and region.
 inline constexpr std::uint32_t grants = 4096;
@@ -44,4 +44,4 @@ inline constexpr std::uint64_t stall_ns = 5'000'000'000;
 // Between two looks at such a peer.
 inline constexpr int look_ms = 1;
 
-}  // namespace remora::fabric::nic::mapped_limits
+}  // namespace remora::fabric::nic::mapped::limits

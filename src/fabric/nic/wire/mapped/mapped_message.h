@@ -20,7 +20,7 @@
 
 #include "base/bytes.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 enum class MappedKind : std::uint16_t {
   ask = 1,     // initiator: what is this key worth? The first one brings the epoch page.
@@ -63,4 +63,4 @@ inline ConstBytes encode(const MappedMessage& message) {
 // that there is, a region that does not wrap.
 std::optional<MappedMessage> parse_mapped(ConstBytes bytes);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -12,7 +12,7 @@
 #include "fabric/nic/wire/mapped/mapped_limits.h"
 #include "fabric/types.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 MappedMessage example() {
@@ -62,7 +62,7 @@ TEST(MappedFormat, what_cannot_be_is_refused) {
   EXPECT_TRUE(refused([](MappedMessage& message) { message.zero = 1; }));
   EXPECT_TRUE(refused([](MappedMessage& message) { message.zero_too = 1; }));
   EXPECT_TRUE(refused([](MappedMessage& message) { message.medium = 3; }));
-  EXPECT_TRUE(refused([](MappedMessage& message) { message.slot = mapped_limits::grants; }));
+  EXPECT_TRUE(refused([](MappedMessage& message) { message.slot = limits::grants; }));
   EXPECT_TRUE(refused([](MappedMessage& message) { message.base = ~std::uint64_t{0} - 8; }));
   EXPECT_TRUE(refused([](MappedMessage& message) { message.offset = ~std::uint64_t{0} - 8; }));
   const MappedMessage message = example();
@@ -79,7 +79,7 @@ TEST(MappedFormat, whatever_comes_is_refused_or_makes_sense) {
       bytes[random.below(bytes.size())] = static_cast<std::byte>(random.next());
     }
     if (const std::optional<MappedMessage> parsed = parse_mapped(bytes)) {
-      EXPECT_LT(parsed->slot, mapped_limits::grants);
+      EXPECT_LT(parsed->slot, limits::grants);
       EXPECT_GE(parsed->base + parsed->length, parsed->base);
       EXPECT_GE(parsed->offset + parsed->length, parsed->offset);
     }
@@ -87,4 +87,4 @@ TEST(MappedFormat, whatever_comes_is_refused_or_makes_sense) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

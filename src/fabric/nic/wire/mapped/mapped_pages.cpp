@@ -13,7 +13,7 @@
 #include "fabric/nic/wire/mapped/mapped_limits.h"
 #include "pmem/open_region.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 // Which pages they are, of which file. A process that was forked has none of its parent's.
@@ -53,7 +53,7 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
   if (std::shared_ptr<MappedPages> there = place.lock()) {
     return there;
   }
-  const bool at_once = !is_committed && size_bytes <= mapped_limits::populated_bytes;
+  const bool at_once = !is_committed && size_bytes <= limits::populated_bytes;
   void* base =
       ::mmap(nullptr, size_bytes, PROT_READ | (writable ? PROT_WRITE : 0),
              MAP_SHARED | (at_once ? MAP_POPULATE : 0), file.number(), static_cast<off_t>(begin));
@@ -96,4 +96,4 @@ MappedPages::~MappedPages() {
   ::munmap(bytes_.data(), bytes_.size());
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

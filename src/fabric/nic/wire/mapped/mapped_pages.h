@@ -9,10 +9,10 @@
 
 #include "base/bytes.h"
 #include "base/lost_memory.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "pmem/region.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 class MappedPages {
  public:
@@ -58,4 +58,4 @@ class MappedPages {
   std::unique_ptr<Region> medium_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

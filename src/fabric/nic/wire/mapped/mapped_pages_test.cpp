@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 constexpr std::uint64_t file_bytes = 8 * page_bytes;
@@ -107,4 +107,4 @@ TEST(MappedPages, ARangeBeyondTheFileIsRefused) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

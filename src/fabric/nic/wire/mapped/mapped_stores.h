@@ -10,10 +10,10 @@
 #include <cstring>
 
 #include "base/racy_copy.h"
-#include "fabric/nic/core/ascending_copy.h"
+#include "fabric/nic/dma/ascending_copy.h"
 #include "fabric/nic/wire/mapped/mapped_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 inline bool is_aligned(const std::byte* at, std::size_t size_bytes) {
   return reinterpret_cast<std::uintptr_t>(at) % size_bytes == 0;
@@ -22,7 +22,7 @@ inline bool is_aligned(const std::byte* at, std::size_t size_bytes) {
 // All but the last word in any order, then that.
 inline void copy_last_word_last(std::byte* to, ConstBytes from) {
 #if !defined(__SANITIZE_THREAD__)
-  if (from.size() > mapped_limits::by_word_bytes) {
+  if (from.size() > limits::by_word_bytes) {
     const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % word_bytes;
     const std::size_t body = round_down(from.size() - head - word_bytes, word_bytes);
     copy_ascending(to, from.first(head));
@@ -40,7 +40,7 @@ inline void copy_last_word_last(std::byte* to, ConstBytes from) {
 // be taken in two parts.
 inline void copy_out(std::byte* to, ConstBytes from) {
 #if defined(REMORA_MOVES_LINES) && !defined(__SANITIZE_ADDRESS__)  // which does not see such moves
-  if (from.size() <= mapped_limits::by_word_bytes && from.size() % cache_line_bytes == 0 &&
+  if (from.size() <= limits::by_word_bytes && from.size() % cache_line_bytes == 0 &&
       moves_lines()) {
     for (std::size_t at = 0; at < from.size(); at += cache_line_bytes) {
       move_line(to + at, from.data() + at);
@@ -50,7 +50,7 @@ inline void copy_out(std::byte* to, ConstBytes from) {
 #endif
 #if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
   constexpr std::size_t pair_bytes = 2 * word_bytes;
-  if (from.size() <= mapped_limits::by_word_bytes && from.size() % pair_bytes == 0) {
+  if (from.size() <= limits::by_word_bytes && from.size() % pair_bytes == 0) {
     for (std::size_t at = 0; at < from.size(); at += pair_bytes) {
       const __m128i pair = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from.data() + at));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + at), pair);
@@ -62,4 +62,4 @@ inline void copy_out(std::byte* to, ConstBytes from) {
   racy_copy_words(Bytes(to, from.size()), from);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -12,7 +12,7 @@
 #include "fabric/nic/wire/mapped/process_fence.h"
 #include "pmem/file_handle.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 constexpr AccessFlags rights_to_change = remote_write | remote_atomic;
@@ -129,7 +129,7 @@ std::optional<MappedMessage> MappedTarget::grant(Peer& peer, const MappedMessage
   if (is_fresh) {
     slot = std::find_if(peer.grants.begin(), peer.grants.end(), is_free);
   }
-  if (slot == peer.grants.end() && peer.grants.size() == mapped_limits::grants) {
+  if (slot == peer.grants.end() && peer.grants.size() == limits::grants) {
     return std::nullopt;
   }
   file = open_to_map(backing->descriptor, (what->rights & rights_to_change) != 0);
@@ -247,7 +247,7 @@ void MappedTarget::await(Peer& peer, const Grant& grant) {
       end(peer);
       return;
     }
-    (void)is_readable(peer.process.number(), mapped_limits::look_ms);
+    (void)is_readable(peer.process.number(), limits::look_ms);
   }
 }
 
@@ -258,7 +258,7 @@ void MappedTarget::end(Peer& peer) {
   }
   ::syscall(SYS_pidfd_send_signal, peer.process.number(), SIGKILL, nullptr, 0);
   while (!peer.gone()) {
-    (void)is_readable(peer.process.number(), mapped_limits::look_ms);
+    (void)is_readable(peer.process.number(), limits::look_ms);
   }
 }
 
@@ -284,4 +284,4 @@ std::size_t MappedTarget::grants() const {
   return alive;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

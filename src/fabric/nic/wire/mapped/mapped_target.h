@@ -28,18 +28,18 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/nic/shortcut.h"
+#include "fabric/nic/shortcut/shortcut.h"
+#include "fabric/nic/wire/link_owner.h"
 #include "fabric/nic/wire/mapped/mapped_limits.h"
 #include "fabric/nic/wire/mapped/mapped_message.h"
 #include "fabric/nic/wire/mapped/shared_page.h"
-#include "fabric/nic/wire/ring/host_link.h"
 #include "runtime/runtime.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 struct MappedTargetOptions {
   uid_t trusted_uid = ::geteuid();  // whose processes may map
-  std::uint64_t stall_ns = mapped_limits::stall_ns;
+  std::uint64_t stall_ns = limits::stall_ns;
   // A process is about to be ended because it stands still inside an operation.
   std::function<void(const HostIdentity&)> on_stall = {};
 };
@@ -113,4 +113,4 @@ class MappedTarget {
   std::uint64_t region_numbers_ = 0;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -13,7 +13,7 @@
 #include "pmem/open_region.h"
 #include "runtime/poll_loop.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 constexpr LinkId link = 7;
@@ -154,7 +154,7 @@ TEST_F(MappedTargetTest, a_link_that_goes_does_not_hide_who_is_inside) {
 }
 
 TEST_F(MappedTargetTest, slots_are_used_again) {
-  for (std::uint32_t i = 0; i < 2 * mapped_limits::grants; ++i) {
+  for (std::uint32_t i = 0; i < 2 * limits::grants; ++i) {
     ASSERT_EQ(ask(), MappedKind::grant) << i;
     EXPECT_EQ(said_.grant, i + 1);
     target_.retire(2);
@@ -172,4 +172,4 @@ TEST_F(MappedTargetTest, a_region_that_goes_is_forgotten_by_its_peers) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 long membarrier(int command) {
@@ -30,4 +30,4 @@ void heavy_fence() {
   REMORA_CHECK(membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0, "a fence that worked fails");
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

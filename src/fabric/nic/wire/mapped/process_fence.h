@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 // Takes part from here on; false when the system cannot do this, or does not let this process. The
 // first call tells the system, later ones are quick.
@@ -22,4 +22,4 @@ inline void light_fence() {
 // Requires that takes_part_in_fences() said true.
 void heavy_fence();
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

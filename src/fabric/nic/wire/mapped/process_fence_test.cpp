@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 TEST(ProcessFence, lets_one_side_see_the_other) {
@@ -44,4 +44,4 @@ TEST(ProcessFence, lets_one_side_see_the_other) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

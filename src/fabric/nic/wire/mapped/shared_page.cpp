@@ -12,7 +12,7 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -33,10 +33,7 @@ Result<SharedPages> SharedPages::create(std::size_t size_bytes) {
   if (!memory.open() || ::ftruncate(memory.number(), static_cast<off_t>(size_bytes)) != 0) {
     return os_failure("cannot make shared pages", errno);
   }
-  Result<Bytes> bytes = map(memory.number(), size_bytes, PROT_READ | PROT_WRITE);
-  if (!bytes.ok()) {
-    return bytes.status();
-  }
+  REMORA_TRY_RESULT(bytes, map(memory.number(), size_bytes, PROT_READ | PROT_WRITE));
   SharedPages pages(std::move(memory), *bytes);
   // The mapping that is there stays writable; none that is made after this is.
   const int seals = size_seals | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
@@ -56,10 +53,7 @@ Result<SharedPages> SharedPages::adopt(Descriptor memory, std::size_t size_bytes
     return Status(Code::invalid_argument,
                   "the peer's shared pages have another size, or could be cut short while in use");
   }
-  Result<Bytes> bytes = map(memory.number(), size_bytes, PROT_READ);
-  if (!bytes.ok()) {
-    return bytes.status();
-  }
+  REMORA_TRY_RESULT(bytes, map(memory.number(), size_bytes, PROT_READ));
   return SharedPages({}, *bytes);
 }
 
@@ -69,4 +63,4 @@ SharedPages::~SharedPages() {
   }
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

@@ -17,14 +17,14 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/mapped/mapped_limits.h"
-#include "fabric/nic/wire/ring/descriptor.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 
 class SharedPages {
  public:
-  static constexpr std::size_t gate_bytes = mapped_limits::grants * sizeof(std::uint64_t);
+  static constexpr std::size_t gate_bytes = limits::grants * sizeof(std::uint64_t);
   static constexpr std::size_t epoch_bytes = page_bytes;
 
   // Makes pages that are all zero. Nobody who gets the descriptor can map them writable.
@@ -56,4 +56,4 @@ class SharedPages {
 static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t) &&
               std::atomic<std::uint64_t>::is_always_lock_free);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

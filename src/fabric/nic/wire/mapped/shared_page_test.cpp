@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::mapped {
 namespace {
 
 Descriptor copy_of(const SharedPages& pages) {
@@ -57,4 +57,4 @@ TEST(SharedPages, what_could_be_cut_short_or_has_another_size_is_refused) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::mapped

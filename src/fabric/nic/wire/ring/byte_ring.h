@@ -49,7 +49,7 @@
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "fabric/nic/wire/ring/ring_record.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 
 class RingProducer {
  public:
@@ -99,7 +99,7 @@ class RingProducer {
   bool may_lend(std::size_t size_bytes) {
     const auto has_room = [&] {
       return loan_count_ != loans_.size() &&
-             lent_bytes_ + size_bytes <= data_.size() / ring_limits::lent_part;
+             lent_bytes_ + size_bytes <= data_.size() / limits::lent_part;
     };
     if (!has_room()) {
       (void)find_room(0);
@@ -173,7 +173,7 @@ class RingProducer {
   // While there is nothing to do: asks for some more of the lines that a packet like the last one
   // will be written to.
   void own_more() {
-    for (std::size_t line = 0; line < ring_limits::lines_owned_idly && owned_ < wanted_; ++line) {
+    for (std::size_t line = 0; line < limits::lines_owned_idly && owned_ < wanted_; ++line) {
       own(owned_);
       owned_ += cache_line_bytes;
     }
@@ -210,7 +210,7 @@ class RingProducer {
   // consumer is going to poll: for a few now, since the next packet may follow at once, and for the
   // others by own_more.
   void own_ahead(std::size_t record) {
-    const std::size_t lines = std::min(record / cache_line_bytes, ring_limits::lines_owned_ahead);
+    const std::size_t lines = std::min(record / cache_line_bytes, limits::lines_owned_ahead);
     wanted_ = tail_ + record;
     owned_ = tail_ + cache_line_bytes;
     for (std::size_t line = 0; line < lines; ++line) {
@@ -279,7 +279,7 @@ class RingProducer {
     byte_ring::Shape shape;
     ConstBytes from;
   };
-  std::array<Lent, ring_limits::loans> loans_;
+  std::array<Lent, limits::loans> loans_;
   std::size_t first_loan_ = 0;
   std::size_t loan_count_ = 0;
   std::size_t lent_bytes_ = 0;  // by them
@@ -386,7 +386,7 @@ class RingConsumer {
   [[nodiscard]] bool consume() {
     head_ += peeked_record_;
     // A producer has an interest in its loans beyond their room.
-    if (head_ - told_ < data_.size() / ring_limits::positions_per_lap && !peeked_.has_loan) {
+    if (head_ - told_ < data_.size() / limits::positions_per_lap && !peeked_.has_loan) {
       return false;
     }
     told_ = head_;
@@ -432,4 +432,4 @@ class RingConsumer {
   bool broken_ = false;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "fabric/nic/wire/ring/byte_ring.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr std::size_t lending_ring_bytes = 8192;
@@ -178,7 +178,7 @@ TEST(Loan, is_refused_when_a_part_of_the_ring_is_out_until_that_is_consumed) {
   while (ring.lend(0, 1024)) {
     ++lent;
   }
-  EXPECT_EQ(lent, lending_ring_bytes / ring_limits::lent_part / 1024);
+  EXPECT_EQ(lent, lending_ring_bytes / limits::lent_part / 1024);
   ASSERT_TRUE(ring.send(500, 'x'));
   while (!ring.take().empty()) {
   }
@@ -246,4 +246,4 @@ TEST(Loan, never_shows_what_came_after_a_recall) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

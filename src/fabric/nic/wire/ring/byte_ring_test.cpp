@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 // A ring in plain memory, with both of its ends.
@@ -477,4 +477,4 @@ TEST(ByteRing, loses_no_wake_up_between_two_threads) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -9,7 +9,7 @@
 #include "fabric/nic/wire.h"
 #include "fabric/nic/wire/ring/byte_ring.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr std::uint64_t magic = 0x474e495241524d52;  // "RMRARING"
@@ -32,7 +32,7 @@ static_assert(crc_at + sizeof(std::uint32_t) == handshake_head_bytes);
 
 Status damaged(std::string what) {
   return Status(Code::damaged, "the peer's handshake " + std::move(what) +
-                                   ": it is not Remora, or it is out of its mind");
+                                   ": the peer is not Remora, or is broken");
 }
 
 std::uint32_t checksum(ConstBytes bytes) {
@@ -46,7 +46,7 @@ bool is_known_kind(std::uint16_t kind) {
 
 bool is_failure_code(std::uint32_t code) {
   return code > static_cast<std::uint32_t>(Code::ok) &&
-         code <= static_cast<std::uint32_t>(Code::timed_out);
+         code <= static_cast<std::uint32_t>(Code::conflict);
 }
 
 Status check_head(ConstBytes bytes) {
@@ -92,7 +92,7 @@ Status check_fields(ConstBytes bytes) {
 EncodedHandshake encode(const HandshakeMessage& message) {
   EncodedHandshake encoded = {};
   std::byte* at = encoded.bytes.data();
-  const std::size_t text_bytes = std::min(message.text.size(), ring_limits::refusal_text_bytes);
+  const std::size_t text_bytes = std::min(message.text.size(), limits::refusal_text_bytes);
   encoded.size_bytes = handshake_head_bytes + text_bytes;
   store(at + magic_at, magic);
   store(at + version_at, handshake_version);
@@ -127,20 +127,19 @@ Result<HandshakeMessage> parse_handshake(ConstBytes bytes) {
 }
 
 Status check_shape(const RingShape& shape) {
-  const bool ring_ok = shape.ring_bytes >= ring_limits::ring_bytes_min &&
-                       shape.ring_bytes <= ring_limits::ring_bytes_max &&
+  const bool ring_ok = shape.ring_bytes >= limits::ring_bytes_min &&
+                       shape.ring_bytes <= limits::ring_bytes_max &&
                        std::has_single_bit(shape.ring_bytes);
-  const bool mtu_ok = shape.mtu_bytes >= ring_limits::mtu_bytes_min &&
-                      shape.mtu_bytes <= ring_limits::mtu_bytes_max &&
+  const bool mtu_ok = shape.mtu_bytes >= limits::mtu_bytes_min &&
+                      shape.mtu_bytes <= limits::mtu_bytes_max &&
                       shape.mtu_bytes % word_bytes == 0;  // no word lies in two packets
   if (!ring_ok || !mtu_ok ||
       !byte_ring::fits(std::size_t{shape.mtu_bytes} + max_header_bytes, shape.ring_bytes)) {
     return Status(Code::invalid_argument,
                   "no link has rings of " + std::to_string(shape.ring_bytes) +
                       " bytes for packets of " + std::to_string(shape.mtu_bytes) +
-                      ": a ring is a power of two from " +
-                      std::to_string(ring_limits::ring_bytes_min) + " to " +
-                      std::to_string(ring_limits::ring_bytes_max) +
+                      ": a ring is a power of two from " + std::to_string(limits::ring_bytes_min) +
+                      " to " + std::to_string(limits::ring_bytes_max) +
                       " and holds 8/3 of a packet, which is a multiple of 8");
   }
   return {};
@@ -175,7 +174,7 @@ Status judge_answer(const HandshakeMessage& message, const Gid& own, const RingS
   }
   if (message.kind != HandshakeKind::welcome || message.shape != asked ||
       (message.features & ~offered_features) != 0) {
-    return damaged("answers a question that nobody asked");
+    return damaged("answers a question that was not asked");
   }
   if (message.gid == own) {
     return Status(Code::invalid_argument, "a device cannot have a link to itself");
@@ -203,4 +202,4 @@ Result<Frame> parse_frame(ConstBytes bytes) {
   return Status(Code::damaged, "the peer sent a message of an unknown kind");
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

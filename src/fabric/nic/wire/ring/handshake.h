@@ -26,10 +26,11 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/nic/wire/link_owner.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "fabric/types.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 
 enum class HandshakeKind : std::uint16_t { hello = 1, welcome = 2, refusal = 3 };
 
@@ -40,12 +41,12 @@ inline constexpr std::uint64_t feature_side = 1;     // side messages, with desc
 inline constexpr std::uint64_t feature_lending = 2;  // records whose payload lies elsewhere
 inline constexpr std::size_t handshake_head_bytes = 64;
 inline constexpr std::size_t handshake_bytes_max =
-    handshake_head_bytes + ring_limits::refusal_text_bytes;
+    handshake_head_bytes + limits::refusal_text_bytes;
 
 // What a link is made of; both sides must agree.
 struct RingShape {
-  std::uint32_t ring_bytes = ring_limits::ring_bytes;
-  std::uint32_t mtu_bytes = ring_limits::mtu_bytes;
+  std::uint32_t ring_bytes = limits::ring_bytes;
+  std::uint32_t mtu_bytes = limits::mtu_bytes;
 
   bool operator==(const RingShape&) const = default;
 };
@@ -66,7 +67,7 @@ enum class FrameKind : std::uint8_t {
   side = 3,     // bytes for a short cut, perhaps with a descriptor; only with feature_side
   lending = 4,  // of lending.h, perhaps with a descriptor; only with feature_lending
 };
-inline constexpr std::size_t frame_bytes_max = 1 + ring_limits::control_bytes;
+inline constexpr std::size_t frame_bytes_max = 1 + control_bytes_max;
 
 struct EncodedHandshake {
   std::array<std::byte, handshake_bytes_max> bytes;
@@ -98,4 +99,4 @@ struct Frame {
 };
 Result<Frame> parse_frame(ConstBytes bytes);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

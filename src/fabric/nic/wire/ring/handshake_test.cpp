@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr Gid own = {1, 2, 3};
@@ -28,7 +28,7 @@ HandshakeMessage refusal(std::string text) {
 }
 
 Status judge(const HandshakeMessage& message) {
-  return judge_hello(message, own, spoken_shape.mtu_bytes, ring_limits::ring_bytes_max);
+  return judge_hello(message, own, spoken_shape.mtu_bytes, limits::ring_bytes_max);
 }
 
 TEST(Handshake, gives_back_what_was_encoded) {
@@ -51,7 +51,7 @@ TEST(Handshake, cuts_a_reason_that_is_too_long_and_makes_it_harmless) {
   const Result<HandshakeMessage> parsed =
       parse_handshake(encode(refusal("\x1b[2J" + std::string(500, 'x'))).view());
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->text.size(), ring_limits::refusal_text_bytes);
+  EXPECT_EQ(parsed->text.size(), limits::refusal_text_bytes);
   EXPECT_EQ(parsed->text.substr(0, 5), "?[2Jx");
 }
 
@@ -111,7 +111,7 @@ TEST(Handshake, refuses_rings_that_cannot_be) {
         << bad.ring_bytes << " " << bad.mtu_bytes;
   }
   EXPECT_TRUE(check_shape(RingShape()).ok());
-  EXPECT_TRUE(check_shape({ring_limits::ring_bytes_min, ring_limits::mtu_bytes_min}).ok());
+  EXPECT_TRUE(check_shape({limits::ring_bytes_min, limits::mtu_bytes_min}).ok());
 }
 
 TEST(Handshake, takes_no_answer_to_another_question) {
@@ -164,4 +164,4 @@ TEST(Frame, refuses_anything_else) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

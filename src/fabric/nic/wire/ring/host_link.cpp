@@ -5,7 +5,7 @@
 
 #include "fabric/nic/wire.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 // Ring 0 leads from the connector to the listener.
@@ -47,9 +47,9 @@ void HostLink::ring_bell() {
 namespace {
 
 Status send_frame(HostSocket& socket, FrameKind kind, ConstBytes bytes, int passed_descriptor) {
-  if (bytes.size() > ring_limits::control_bytes) {
+  if (bytes.size() > control_bytes_max) {
     return Status(Code::invalid_argument, "a control message has at most " +
-                                              std::to_string(ring_limits::control_bytes) +
+                                              std::to_string(control_bytes_max) +
                                               " bytes, this one " + std::to_string(bytes.size()));
   }
   std::array<std::byte, frame_bytes_max> frame;
@@ -94,14 +94,8 @@ HostLink::Control HostLink::poll_control(Bytes buffer) {
 
 Result<HostHandshake> HostHandshake::connect(const std::string& path, const HandshakeTerms& terms) {
   REMORA_TRY(check_shape(terms.shape));
-  Result<HostSocket> socket = HostSocket::connect(path);
-  if (!socket.ok()) {
-    return socket.status();
-  }
-  Result<SharedSegment> memory = SharedSegment::create(terms.shape.ring_bytes);
-  if (!memory.ok()) {
-    return memory.status();
-  }
+  REMORA_TRY_RESULT(socket, HostSocket::connect(path));
+  REMORA_TRY_RESULT(memory, SharedSegment::create(terms.shape.ring_bytes));
   const EncodedHandshake hello = encode(message_of(HandshakeKind::hello, terms));
   REMORA_TRY(socket->send(hello.view(), memory->descriptor()));
   memory->close_descriptor();
@@ -155,25 +149,15 @@ void HostHandshake::refuse(const Status& reason) {
 }
 
 Result<HostLink> HostHandshake::welcome(ConstBytes hello, Descriptor memory, const Admit& admit) {
-  const Result<HandshakeMessage> message = parse_handshake(hello);
-  if (!message.ok()) {
-    return message.status();
-  }
+  REMORA_TRY_RESULT(message, parse_handshake(hello));
   REMORA_TRY(judge_hello(*message, terms_.gid, terms_.shape.mtu_bytes, terms_.ring_bytes_max));
   if (!memory.open()) {
     return Status(Code::invalid_argument, "the hello came without shared memory");
   }
-  const Result<HostIdentity> identity = socket_.identity();
-  if (!identity.ok()) {
-    return identity.status();
-  }
+  REMORA_TRY_RESULT(identity, socket_.identity());
   const HostPeer peer{message->gid, *identity};
   REMORA_TRY(admit(peer));
-  Result<SharedSegment> adopted =
-      SharedSegment::adopt(std::move(memory), message->shape.ring_bytes);
-  if (!adopted.ok()) {
-    return adopted.status();
-  }
+  REMORA_TRY_RESULT(adopted, SharedSegment::adopt(std::move(memory), message->shape.ring_bytes));
   HandshakeMessage answer = message_of(HandshakeKind::welcome, terms_);
   answer.shape = message->shape;
   answer.features &= message->features;
@@ -183,19 +167,13 @@ Result<HostLink> HostHandshake::welcome(ConstBytes hello, Descriptor memory, con
 }
 
 Result<HostLink> HostHandshake::finish(ConstBytes answer, const Admit& admit) {
-  const Result<HandshakeMessage> message = parse_handshake(answer);
-  if (!message.ok()) {
-    return message.status();
-  }
+  REMORA_TRY_RESULT(message, parse_handshake(answer));
   REMORA_TRY(judge_answer(*message, terms_.gid, terms_.shape, terms_.features));
-  const Result<HostIdentity> identity = socket_.identity();
-  if (!identity.ok()) {
-    return identity.status();
-  }
+  REMORA_TRY_RESULT(identity, socket_.identity());
   const HostPeer peer{message->gid, *identity};
   REMORA_TRY(admit(peer));
   return HostLink(std::move(socket_), std::move(*memory_), peer, end_, terms_.shape.mtu_bytes,
                   message->features);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

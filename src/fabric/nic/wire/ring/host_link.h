@@ -20,19 +20,13 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/nic/wire/link_owner.h"
 #include "fabric/nic/wire/ring/byte_ring.h"
 #include "fabric/nic/wire/ring/handshake.h"
 #include "fabric/nic/wire/ring/host_socket.h"
 #include "fabric/nic/wire/ring/shared_segment.h"
 
-namespace remora::fabric::nic {
-
-// Who is at the other end. The gid is what it says of itself; the rest is from the kernel.
-struct HostPeer {
-  Gid gid{};
-  HostIdentity identity;
-  Gid from{};  // the address that it comes from, where that is the network
-};
+namespace remora::fabric::nic::ring {
 
 enum class HostEnd : std::uint8_t { connector = 0, listener = 1 };
 
@@ -62,7 +56,7 @@ class HostLink {
   // Wakes the peer.
   void ring_bell();
 
-  // One message of at most ring_limits::control_bytes: no_space when the peer leaves too many
+  // One message of at most control_bytes_max: no_space when the peer leaves too many
   // unread, closed when it is gone.
   Status send_control(ConstBytes bytes);
 
@@ -131,4 +125,4 @@ class HostHandshake {
   HostEnd end_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

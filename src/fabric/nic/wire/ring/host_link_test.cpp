@@ -9,7 +9,7 @@
 
 #include "fabric/nic/wire/ring/ring_testing.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr RingShape link_shape = {.ring_bytes = 65536, .mtu_bytes = 4096};
@@ -213,14 +213,14 @@ TEST_F(HostLinkTest, carries_packets_both_ways) {
 }
 
 TEST_F(HostLinkTest, carries_control_messages_of_every_size) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, ring_limits::control_bytes}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, control_bytes_max}) {
     ASSERT_TRUE(client_->send_control(as_bytes(std::string(size, 'c'))).ok());
     const HostLink::Control got = server_->poll_control(buffer_);
     ASSERT_EQ(got.got, HostSocket::Got::message);
     EXPECT_EQ(as_text(got.frame.payload), std::string(size, 'c'));
   }
   EXPECT_EQ(server_->poll_control(buffer_).got, HostSocket::Got::nothing);
-  EXPECT_EQ(client_->send_control(std::vector<std::byte>(ring_limits::control_bytes + 1)).code(),
+  EXPECT_EQ(client_->send_control(std::vector<std::byte>(control_bytes_max + 1)).code(),
             Code::invalid_argument);
 }
 
@@ -254,4 +254,4 @@ TEST_F(HostLinkTest, is_revoked_for_the_other_end) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -13,7 +13,7 @@
 
 #include "fabric/nic/wire/ring/ring_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 struct Address {
@@ -126,10 +126,7 @@ void take_descriptors(msghdr& header, Descriptor* first, std::size_t& count) {
 }  // namespace
 
 Result<HostSocket> HostSocket::connect(const std::string& path) {
-  Result<Address> address = address_of(path);
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, address_of(path));
   Descriptor socket = new_socket();
   if (!socket.open()) {
     return os_failure("cannot make a socket", errno);
@@ -139,7 +136,7 @@ Result<HostSocket> HostSocket::connect(const std::string& path) {
       return Status(Code::not_found, "nobody listens at " + path + ": start the server first");
     }
     if (errno == EAGAIN) {
-      return Status(Code::no_space, "too many wait to be let in at " + path + ": try again");
+      return Status(Code::no_space, "too many processes are connecting to " + path + ": try again");
     }
     return os_failure("cannot connect to " + path, errno);
   }
@@ -232,10 +229,7 @@ void HostSocket::shut_down() {
 }
 
 Result<HostListener> HostListener::open(const std::string& path, mode_t mode) {
-  Result<Address> address = address_of(path);
-  if (!address.ok()) {
-    return address.status();
-  }
+  REMORA_TRY_RESULT(address, address_of(path));
   PathLock lock(path);
   REMORA_TRY(lock.take());
   REMORA_TRY(remove_stale(path, *address));
@@ -248,7 +242,7 @@ Result<HostListener> HostListener::open(const std::string& path, mode_t mode) {
   }
   struct stat facts = {};
   if (::chmod(path.c_str(), mode) != 0 || ::lstat(path.c_str(), &facts) != 0 ||
-      ::listen(socket.number(), ring_limits::listen_backlog) != 0) {
+      ::listen(socket.number(), limits::listen_backlog) != 0) {
     const int error_number = errno;
     ::unlink(path.c_str());
     return os_failure("cannot listen at " + path, error_number);
@@ -275,4 +269,4 @@ Result<std::optional<HostSocket>> HostListener::accept() {
   return os_failure("cannot let a process in at " + path_, errno);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

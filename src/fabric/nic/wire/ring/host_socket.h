@@ -14,16 +14,10 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
+#include "fabric/nic/wire/link_owner.h"
 
-namespace remora::fabric::nic {
-
-// Who the kernel says the other process was when it connected, or began to listen.
-struct HostIdentity {
-  uid_t uid = 0;
-  gid_t group = 0;
-  pid_t pid = 0;
-};
+namespace remora::fabric::nic::ring {
 
 class HostSocket {
  public:
@@ -88,4 +82,4 @@ class HostListener {
   ino_t inode_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

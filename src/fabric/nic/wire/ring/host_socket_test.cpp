@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "fabric/nic/wire/ring/ring_testing.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 // What a process leaves that dies without cleaning up.
@@ -157,4 +157,4 @@ TEST(HostSocket, tells_a_process_of_another_user_apart) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -13,7 +13,7 @@
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "fabric/nic/wire/ring/shared_segment.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr auto longest = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
@@ -51,7 +51,7 @@ void Offers::add(ConstBytes memory, const Backing& backing) {
     ++known->count;
     return;
   }
-  if (memory.empty() || offers_.size() == ring_limits::shown_memories ||
+  if (memory.empty() || offers_.size() == limits::shown_memories ||
       !is_sealed_memory(backing.descriptor)) {
     return;
   }
@@ -92,8 +92,8 @@ Borrowed::~Borrowed() {
 }
 
 Status Borrowed::map(const LendingMessage& message, Descriptor file) {
-  if (memories_.size() == ring_limits::shown_memories ||
-      message.size_bytes > ring_limits::shown_bytes - mapped_bytes_) {
+  if (memories_.size() == limits::shown_memories ||
+      message.size_bytes > limits::shown_bytes - mapped_bytes_) {
     return Status(Code::no_space, "the peer has shown as much memory as it may");
   }
   if (std::ranges::find(memories_, message.number, &Memory::number) != memories_.end()) {
@@ -141,4 +141,4 @@ ConstBytes Borrowed::find(std::uint32_t number, std::uint64_t offset,
   return {};
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

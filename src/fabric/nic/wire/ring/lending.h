@@ -19,11 +19,11 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "pmem/region.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 
 // Trust. What is registered, and used for payload of that size, is shown as a whole, and a process
 // of the same user can make it writable for itself; as with `mapped`, such processes are trusted.
@@ -32,7 +32,7 @@ namespace remora::fabric::nic {
 struct LendingOptions {
   // Whose processes payload is lent to and borrowed from. Nobody's: there is none.
   std::optional<uid_t> to = ::geteuid();
-  std::uint32_t from_bytes = ring_limits::lent_bytes_min;
+  std::uint32_t from_bytes = limits::lent_bytes_min;
 };
 
 // What two ends say to each other about memory that is shown (docs/formats/ring.md).
@@ -100,4 +100,4 @@ class Borrowed {
   std::uint64_t mapped_bytes_ = 0;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -13,7 +13,7 @@
 #include "base/folder_testing.h"
 #include "pmem/open_region.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr std::size_t shown_bytes = 4 * page_bytes;
@@ -149,7 +149,7 @@ TEST(Borrowed, takes_only_what_nobody_can_pull_away) {
 TEST(Borrowed, has_no_more_than_it_may) {
   Borrowed borrowed;
   const std::unique_ptr<Region> memory = memory_with('a');
-  for (std::uint32_t number = 1; number <= ring_limits::shown_memories; ++number) {
+  for (std::uint32_t number = 1; number <= limits::shown_memories; ++number) {
     ASSERT_TRUE(borrowed.map(show(number, 0, shown_bytes), copy_of(*memory)).ok());
   }
   EXPECT_EQ(borrowed.map(show(1000, 0, shown_bytes), copy_of(*memory)).code(), Code::no_space);
@@ -160,9 +160,9 @@ TEST(Borrowed, has_no_more_than_it_may) {
 
 TEST(Borrowed, has_an_end_of_address_space) {
   Borrowed borrowed;
-  const std::unique_ptr<Region> memory = make_dram(ring_limits::shown_bytes).value();
-  EXPECT_FALSE(borrowed.map(show(1, 0, ring_limits::shown_bytes + 1), copy_of(*memory)).ok());
-  EXPECT_TRUE(borrowed.map(show(1, 0, ring_limits::shown_bytes - 1), copy_of(*memory)).ok());
+  const std::unique_ptr<Region> memory = make_dram(limits::shown_bytes).value();
+  EXPECT_FALSE(borrowed.map(show(1, 0, limits::shown_bytes + 1), copy_of(*memory)).ok());
+  EXPECT_TRUE(borrowed.map(show(1, 0, limits::shown_bytes - 1), copy_of(*memory)).ok());
   EXPECT_TRUE(borrowed.map(show(2, 0, 1), copy_of(*memory)).ok());
   EXPECT_EQ(borrowed.map(show(3, 0, 1), copy_of(*memory)).code(), Code::no_space);
   borrowed.unmap(1);
@@ -170,4 +170,4 @@ TEST(Borrowed, has_an_end_of_address_space) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

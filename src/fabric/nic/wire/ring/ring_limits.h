@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace remora::fabric::nic::ring_limits {
+namespace remora::fabric::nic::ring::limits {
 
 // Rings: what a peer may ask for. A packet takes at most 3/8 of its ring, so that one always fits
 // into a ring whose consumer has caught up, wherever the wrap is and however lazily it says so.
@@ -53,8 +53,7 @@ inline constexpr std::uint32_t polls_per_socket_look = 512;
 inline constexpr int socket_events = 32;
 inline constexpr std::size_t messages_per_look = 16;
 
-// Bytes of one control message, and of the reason in a refusal.
-inline constexpr std::size_t control_bytes = 4096;
+// Bytes of the reason in a refusal.
 inline constexpr std::size_t refusal_text_bytes = 192;
 
-}  // namespace remora::fabric::nic::ring_limits
+}  // namespace remora::fabric::nic::ring::limits

@@ -4,7 +4,7 @@
 #include "fabric/nic/wire/ring/ring_testing.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 const RingWireOptions small_ring = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024}};
@@ -156,4 +156,4 @@ TEST_F(RingProcess, outlives_one_that_dies_at_any_moment_of_the_handshake) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 
 // The words that both sides share beside the data, on lines of their own: pairs of lines, since
 // processors fetch those together. All zero is an empty ring.
@@ -110,4 +110,4 @@ inline bool take_sleeper(std::atomic<std::uint32_t>& sleeps) {
 
 }  // namespace byte_ring
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -23,7 +23,7 @@
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/poll_loop.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 
 // A wire with somebody behind it who polls it as a NIC would, and keeps all that it is told.
 class Station final : public PacketSink, public LinkOwner, public Poller {
@@ -159,4 +159,4 @@ inline std::size_t link_mappings() {
   return count;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr std::uint32_t slot_bits = 8;
-static_assert(ring_limits::links_max == 1u << slot_bits);
+static_assert(limits::links_max == 1u << slot_bits);
 static_assert(rider_bytes == byte_ring::rider_bytes);
 
 }  // namespace
@@ -18,7 +18,7 @@ LinkId RingWire::id_of(std::uint32_t index) const {
 }
 
 const RingWire::Slot* RingWire::find_up(LinkId link) const {
-  const std::uint32_t index = link & (ring_limits::links_max - 1);
+  const std::uint32_t index = link & (limits::links_max - 1);
   if (index >= slots_.size() || slots_[index].state != LinkState::up || id_of(index) != link) {
     return nullptr;
   }
@@ -37,6 +37,11 @@ std::optional<LinkId> RingWire::link_to(const Gid& peer) const {
     }
   }
   return {};
+}
+
+Gid RingWire::peer_of(LinkId link) const {
+  const HostPeer* found = peer(link);
+  return found == nullptr ? Gid{} : found->gid;
 }
 
 const HostPeer* RingWire::peer(LinkId link) const {
@@ -186,7 +191,7 @@ std::size_t RingWire::poll_link(std::uint32_t index, PacketSink& sink, std::size
       slot.link->ring_bell();
     }
   }
-  slot.burst = std::min(2 * budget, ring_limits::packets_per_link);
+  slot.burst = std::min(2 * budget, limits::packets_per_link);
   return budget;
 }
 
@@ -252,4 +257,4 @@ void RingWire::give_back(PacketSink& sink) {
   next_ = 0;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

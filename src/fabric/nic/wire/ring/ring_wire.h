@@ -34,6 +34,7 @@
 
 #include "base/result.h"
 #include "fabric/nic/wire.h"
+#include "fabric/nic/wire/link_owner.h"
 #include "fabric/nic/wire/ring/host_link.h"
 #include "fabric/nic/wire/ring/host_socket.h"
 #include "fabric/nic/wire/ring/lending.h"
@@ -42,51 +43,23 @@
 #include "runtime/runtime.h"
 #include "runtime/task.h"
 
-namespace remora::fabric::nic {
-
-// Whom a wire tells about its links. Its functions are called from the wire's polls, and may call
-// the wire, but not destroy it nor call its polls.
-class LinkOwner {
- public:
-  virtual ~LinkOwner() = default;
-  // Whether a peer that has connected to the listener is welcome; it is told the reason if not. May
-  // be asked more than once before its link is up.
-  virtual Status admit(const HostPeer&) { return {}; }
-  virtual void link_up(LinkId, const HostPeer&) {}
-  // After the NIC was told. The id is never used again.
-  virtual void link_down(LinkId) {}
-  // A control message; its bytes are there until this returns, and may be anything.
-  virtual void control(LinkId, ConstBytes) {}
-  // A process came to the listener and got no link. Of a connector: the listener has refused, after
-  // all, the link that it had; link_down follows.
-  virtual void refused(const Status&) {}
-};
-
-// What a short cut hears beside the packets, of links whose both ends have one. Called from the
-// wire's polls and from whatever cuts a link off; may call the wire as a LinkOwner may.
-class LinkSide {
- public:
-  virtual ~LinkSide() = default;
-  virtual const char* wire_name() const = 0;
-  virtual Shortcut& shortcut() = 0;
-  virtual void side_up(LinkId link, const HostPeer& peer, Descriptor process) = 0;
-  // At once, before anybody else is told.
-  virtual void side_down(LinkId link) = 0;
-  // The bytes are there until this returns, and may be anything, as may the descriptor.
-  virtual void side_message(LinkId link, ConstBytes bytes, Descriptor passed) = 0;
-};
+namespace remora::fabric::nic::ring {
 
 struct RingWireOptions {
   RingShape shape = {};
-  std::uint32_t ring_bytes_max = ring_limits::ring_bytes_max;  // that a connector may ask for
-  std::uint32_t max_links = ring_limits::links;
-  std::uint64_t handshake_ns = ring_limits::handshake_ns;
+  std::uint32_t ring_bytes_max = limits::ring_bytes_max;  // that a connector may ask for
+  std::uint32_t max_links = limits::links;
+  std::uint64_t handshake_ns = limits::handshake_ns;
   std::optional<Gid> gid = {};  // instead of one of chance
   LinkSide* side = nullptr;     // outlives the wire
   LendingOptions lending = {};
 };
 
-class RingWire final : public Wire, public Poller {
+class RingWire final : public Wire,
+                       public Poller,
+                       public Lender,
+                       public RiderCarrier,
+                       public WireWaker {
  public:
   // A wire in this loop, with a gid of its own; loop and owner outlive it. The owner may be null.
   static Result<std::unique_ptr<RingWire>> create(Runtime& runtime, LinkOwner* owner,
@@ -101,7 +74,7 @@ class RingWire final : public Wire, public Poller {
   // with in_use when there is a link to that peer already. May outlive the wire.
   Task<Result<LinkId>> connect(std::string path);
 
-  // One message of at most ring_limits::control_bytes to the owner at the other end, in order with
+  // One message of at most control_bytes_max to the owner at the other end, in order with
   // other messages, in no order with packets. no_space when too many are unread: try again later.
   Status send_control(LinkId link, ConstBytes bytes);
 
@@ -118,15 +91,13 @@ class RingWire final : public Wire, public Poller {
   // Packets whose payload was lent.
   std::uint64_t packets_lent() const { return packets_lent_; }
 
-  const char* name() const override { return side_ == nullptr ? "ring" : side_->wire_name(); }
-  Shortcut* shortcut() override { return side_ == nullptr ? nullptr : &side_->shortcut(); }
-  Gid gid() const override { return terms_.gid; }
-  std::uint32_t mtu_bytes() const override { return terms_.shape.mtu_bytes; }
-  bool lossless() const override { return true; }
-  bool carries_riders() const override { return true; }
-  bool lends() const override { return lending_.to.has_value(); }
+  Gid gid() const { return terms_.gid; }
+  std::uint32_t mtu_bytes() const { return terms_.shape.mtu_bytes; }
+  WireTraits traits() const override;
+  WireParts parts() override;
   LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
+  Gid peer_of(LinkId link) const override;
   void prepare(LinkId link) override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_with(LinkId link, ConstBytes rider, std::size_t size_bytes) override;
@@ -144,7 +115,7 @@ class RingWire final : public Wire, public Poller {
   bool poll() override;
   int wake_fd() const override { return epoll_.number(); }
   bool arm_wake() override;
-  void left() override;
+  void pause_begins() override;
   void nothing_came() override;
   bool wants_spin() const override { return !active_.empty(); }
 
@@ -255,4 +226,4 @@ class RingWire final : public Wire, public Poller {
   std::vector<Line> borrowed_;  // a packet whose payload was borrowed; a line for its headers first
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

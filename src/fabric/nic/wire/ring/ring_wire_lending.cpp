@@ -5,7 +5,7 @@
 #include "base/racy_copy.h"
 #include "fabric/nic/wire/ring/ring_wire.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 // Whom a process in a user namespace sees in place of everybody who has no number there.
@@ -22,8 +22,21 @@ LendingMessage message_of(LendingKind kind, std::uint32_t number) {
 
 }  // namespace
 
+WireTraits RingWire::traits() const {
+  return {.name = side_ == nullptr ? "ring" : side_->wire_name(),
+          .gid = terms_.gid,
+          .links = {.mtu_bytes = terms_.shape.mtu_bytes, .lossless = true, .carries_riders = true}};
+}
+
+WireParts RingWire::parts() {
+  return {.shortcut = side_ == nullptr ? nullptr : &side_->shortcut(),
+          .lender = lending_.to ? this : nullptr,
+          .riders = this,
+          .waker = this};
+}
+
 LinkTraits RingWire::traits(LinkId link) const {
-  LinkTraits traits = Wire::traits(link);
+  LinkTraits traits = this->traits().links;
   const Slot* slot = find_up(link);
   if (slot != nullptr && slot->lends) {
     traits.lent_from_bytes = lending_.from_bytes;
@@ -80,7 +93,7 @@ void RingWire::show(Slot& slot, const Offers::Offer& offer) {
   if (slot.link->send_lending(object_bytes(message), offer.file.number()).ok()) {
     slot.shown.push_back({offer.number, false});
   } else {
-    slot.requests_to_show = ring_limits::shows_again_after;
+    slot.requests_to_show = limits::shows_again_after;
   }
 }
 
@@ -231,4 +244,4 @@ ConstBytes RingWire::borrow(Slot& slot, ConstBytes packet) {
   return consumer.is_out() ? ConstBytes(room).subspan(begin, packet.size()) : packet;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -11,7 +11,7 @@
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "pmem/open_region.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr std::size_t lent_bytes = 4096;
@@ -51,7 +51,7 @@ class RingLending : public testing::Test {
 };
 
 TEST_F(RingLending, begins_when_the_peer_has_seen_the_memory) {
-  EXPECT_EQ(client_.wire->traits(link_).lent_from_bytes, ring_limits::lent_bytes_min);
+  EXPECT_EQ(client_.wire->traits(link_).lent_from_bytes, limits::lent_bytes_min);
   EXPECT_FALSE(client_.lend(link_, front, payload()));  // it is shown now
   ASSERT_TRUE(client_.run_until([&] { return client_.wire->has_seen_all(link_); }));
   ASSERT_TRUE(client_.lend(link_, front, payload()));
@@ -335,4 +335,4 @@ TEST_F(RingLendingToNobody, is_agreed_on_by_both) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

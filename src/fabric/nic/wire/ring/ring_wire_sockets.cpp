@@ -8,7 +8,7 @@
 #include "fabric/nic/wire/ring/ring_wire.h"
 #include "runtime/system_random.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 // What a descriptor in the epoll set belongs to: a link's slot, a handshake by its socket's number,
@@ -40,9 +40,9 @@ HandshakeTerms terms_of(const RingWireOptions& options) {
 Result<std::unique_ptr<RingWire>> RingWire::create(Runtime& runtime, LinkOwner* owner,
                                                    const RingWireOptions& options) {
   REMORA_TRY(check_shape(options.shape));
-  if (options.max_links == 0 || options.max_links > ring_limits::links_max) {
+  if (options.max_links == 0 || options.max_links > limits::links_max) {
     return Status(Code::invalid_argument,
-                  "a ring wire has 1 to " + std::to_string(ring_limits::links_max) + " links");
+                  "a ring wire has 1 to " + std::to_string(limits::links_max) + " links");
   }
   Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.open()) {
@@ -80,10 +80,7 @@ Status RingWire::listen(const std::string& path, mode_t mode) {
   if (listener_) {
     return Status(Code::in_use, "the wire listens at " + listener_->path() + " already");
   }
-  Result<HostListener> listener = HostListener::open(path, mode);
-  if (!listener.ok()) {
-    return listener.status();
-  }
+  REMORA_TRY_RESULT(listener, HostListener::open(path, mode));
   REMORA_TRY(door_.open(epoll_.number(), listener->descriptor(), listener_tag));
   listener_.emplace(std::move(*listener));
   return {};
@@ -101,15 +98,12 @@ Status RingWire::start_connect(const std::string& path, Completion<Result<LinkId
   if (!unused_slot()) {
     return Status(Code::no_space, "the wire has as many links as it can");
   }
-  Result<HostHandshake> handshake = HostHandshake::connect(path, terms_);
-  if (!handshake.ok()) {
-    return handshake.status();
-  }
+  REMORA_TRY_RESULT(handshake, HostHandshake::connect(path, terms_));
   return add_pending(std::move(*handshake), &outcome);
 }
 
 Status RingWire::add_pending(HostHandshake handshake, Completion<Result<LinkId>>* outcome) {
-  if (pending_.size() >= ring_limits::handshakes) {
+  if (pending_.size() >= limits::handshakes) {
     return Status(Code::no_space, "too many handshakes are under way: try again later");
   }
   const int descriptor = handshake.descriptor();
@@ -155,8 +149,8 @@ void RingWire::end_pending(Pending& pending, Result<LinkId> result) {
 }
 
 void RingWire::accept_some() {
-  for (std::size_t i = 0; i < ring_limits::messages_per_look; ++i) {
-    if (pending_.size() >= ring_limits::handshakes) {
+  for (std::size_t i = 0; i < limits::messages_per_look; ++i) {
+    if (pending_.size() >= limits::handshakes) {
       door_.shut();
       return;
     }
@@ -178,7 +172,7 @@ void RingWire::accept_some() {
 Status RingWire::admit(const HostPeer& peer, HostEnd end) {
   if (std::optional<LinkId> earlier = link_to(peer.gid)) {
     // It may have died and come again before its death was looked at.
-    serve_socket(*earlier & (ring_limits::links_max - 1));
+    serve_socket(*earlier & (limits::links_max - 1));
     if (link_to(peer.gid)) {
       return Status(Code::in_use, "there is a link between these two devices already");
     }
@@ -191,7 +185,7 @@ Status RingWire::admit(const HostPeer& peer, HostEnd end) {
 
 // A slot whose generations are used up stays empty, so that no id ever comes twice.
 std::optional<std::uint32_t> RingWire::unused_slot() const {
-  constexpr std::uint32_t generations = link_id_mask / ring_limits::links_max;
+  constexpr std::uint32_t generations = link_id_mask / limits::links_max;
   const auto found = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
     return slot.state == LinkState::unused && slot.generation < generations;
   });
@@ -244,13 +238,13 @@ bool RingWire::poll() {
   for (const std::uint32_t index : active_) {
     tell_to_forget(slots_[index]);
   }
-  polls_to_look_ = worked ? 0 : ring_limits::polls_per_socket_look;
+  polls_to_look_ = worked ? 0 : limits::polls_per_socket_look;
   return worked;
 }
 
 bool RingWire::poll_sockets() {
-  epoll_event events[ring_limits::socket_events];
-  const int count = ::epoll_wait(epoll_.number(), events, ring_limits::socket_events, 0);
+  epoll_event events[limits::socket_events];
+  const int count = ::epoll_wait(epoll_.number(), events, limits::socket_events, 0);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[i].data.u64;
     const auto number = static_cast<std::uint32_t>(tag);
@@ -272,7 +266,7 @@ bool RingWire::poll_sockets() {
 
 void RingWire::serve_socket(std::uint32_t index) {
   Slot& slot = slots_[index];
-  for (std::size_t i = 0; i < ring_limits::messages_per_look; ++i) {
+  for (std::size_t i = 0; i < limits::messages_per_look; ++i) {
     if (slot.state != LinkState::up) {
       return;
     }
@@ -298,13 +292,13 @@ void RingWire::serve_socket(std::uint32_t index) {
   }
 }
 
-void RingWire::left() {
+void RingWire::pause_begins() {
   flush();
   wake_sleepers();
 }
 
 bool RingWire::arm_wake() {
-  left();
+  pause_begins();
   armed_ = true;
   for (const std::uint32_t index : active_) {
     Slot& slot = slots_[index];
@@ -321,7 +315,7 @@ bool RingWire::arm_wake() {
 
 void RingWire::nothing_came() {
   disarm();
-  polls_to_look_ = ring_limits::polls_per_socket_look;
+  polls_to_look_ = limits::polls_per_socket_look;
 }
 
 void RingWire::disarm() {
@@ -348,4 +342,4 @@ void RingWire::forget_descriptor(int descriptor) {
   ::epoll_ctl(epoll_.number(), EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

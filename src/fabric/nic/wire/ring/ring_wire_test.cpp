@@ -10,7 +10,7 @@
 
 #include "fabric/nic/wire/ring/ring_testing.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 const RingWireOptions small_wire = {.shape = {.ring_bytes = 4096, .mtu_bytes = 1024},
@@ -37,8 +37,8 @@ class RingWireTest : public testing::Test {
 };
 
 TEST_F(RingWireTest, says_what_it_is) {
-  EXPECT_STREQ(client_.wire->name(), "ring");
-  EXPECT_TRUE(client_.wire->lossless());
+  EXPECT_STREQ(client_.wire->traits().name, "ring");
+  EXPECT_TRUE(client_.wire->traits().links.lossless);
   EXPECT_EQ(client_.wire->mtu_bytes(), 1024u);
   EXPECT_NE(client_.wire->gid(), server_.wire->gid());
   EXPECT_EQ(server_.wire->listen(folder_.file("t")).code(), Code::in_use);
@@ -100,7 +100,7 @@ TEST_F(RingWireTest, wakes_who_falls_asleep_behind_a_flush) {
     } else if (by == By::arming) {
       (void)client_.wire->arm_wake();
     } else {
-      client_.wire->left();
+      client_.wire->pause_begins();
     }
     EXPECT_EQ(::poll(&readable, 1, 0), 1);
     while (server_.wire->poll()) {
@@ -213,7 +213,7 @@ TEST_F(RingWireTest, outlives_a_crowd_that_says_nothing) {
   Station server(loop_, hasty);
   ASSERT_TRUE(server.wire->listen(folder_.file("hasty")).ok());
   std::vector<HostSocket> crowd;
-  while (crowd.size() < 2 * ring_limits::handshakes) {
+  while (crowd.size() < 2 * limits::handshakes) {
     Result<HostSocket> socket = HostSocket::connect(folder_.file("hasty"));
     if (socket.ok()) {
       crowd.push_back(std::move(*socket));
@@ -302,7 +302,7 @@ TEST_F(RingWireTest, serves_a_quiet_link_beside_a_busy_one) {
   ASSERT_TRUE(quiet.send(link, "word"));
   server_.packets.clear();
   server_.wire->poll(server_, 1);
-  server_.wire->poll(server_, 2 * ring_limits::packets_per_link);
+  server_.wire->poll(server_, 2 * limits::packets_per_link);
   EXPECT_EQ(std::count(server_.packets.begin(), server_.packets.end(), "word"), 1);
 }
 
@@ -340,4 +340,4 @@ TEST(RingWire, refuses_options_that_cannot_be) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr int wanted_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -83,4 +83,4 @@ SharedSegment::~SharedSegment() {
   }
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -16,10 +16,10 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/ring/byte_ring.h"
-#include "fabric/nic/wire/ring/descriptor.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 
 struct SegmentHead {
   alignas(128) std::atomic<std::uint32_t> revoked;  // not 0: one side has cut the other off
@@ -70,4 +70,4 @@ class SharedSegment {
   std::uint32_t ring_bytes_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring

@@ -11,7 +11,7 @@
 
 #include "fabric/nic/wire/roce/net_message.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr std::size_t unread_bytes_max =
@@ -36,9 +36,7 @@ ControlStream::ControlStream(Descriptor socket)
 }
 
 Status ControlStream::have(Result<std::unique_ptr<TlsStream>> tls) {
-  if (!tls.ok()) {
-    return tls.status();
-  }
+  REMORA_TRY(tls.status());
   tls_ = std::move(tls).value();
   in_.resize(in_.size() + TlsStream::record_bytes);
   return {};
@@ -62,8 +60,8 @@ bool ControlStream::is_next_of_handshake() const {
 Status ControlStream::why_closed() const {
   if (!tls_ && !has_heard_) {
     return Status(Code::closed,
-                  "the peer closed the connection and said nothing; a server with TLS wants "
-                  "--tls-ca");
+                  "the peer closed the connection without a word; a server with TLS needs --tls-ca "
+                  "at the client");
   }
   if (!tls_ || tls_->is_up()) {
     return Status(Code::closed, "the peer closed the connection");
@@ -71,9 +69,9 @@ Status ControlStream::why_closed() const {
   return Status(Code::permission_denied,
                 tls_->why().empty()
                     ? "the peer closed the connection in the TLS handshake"
-                    : "there is no TLS with the peer: " + tls_->why() +
-                          "; --tls-ca names the certificate that vouches for a server with TLS, "
-                          "and is left out where there is none");
+                    : "TLS with the peer failed: " + tls_->why() +
+                          "; name the certificate that vouches for the server with --tls-ca, or "
+                          "leave --tls-ca out if the server has no TLS");
 }
 
 IpEndpoint ControlStream::local() const {
@@ -184,4 +182,4 @@ Result<ControlStream> connect_stream(const IpEndpoint& to) {
   return ControlStream(std::move(socket));
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

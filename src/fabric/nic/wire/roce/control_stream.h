@@ -11,11 +11,11 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 #include "tls/tls_stream.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 class ControlStream {
  public:
@@ -61,4 +61,4 @@ class ControlStream {
 // Connects, which takes as long as the network does, but some seconds at most.
 Result<ControlStream> connect_stream(const IpEndpoint& to);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

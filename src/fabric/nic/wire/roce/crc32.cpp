@@ -12,7 +12,7 @@
 #define REMORA_COPIES_WITH_CRC 1
 #endif
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 std::uint32_t crc32(ConstBytes bytes, std::uint32_t seed) {
   const std::uint32_t crc =
@@ -121,4 +121,4 @@ std::uint32_t copy_with_crc32(Bytes to, ConstBytes bytes, std::uint32_t seed) {
   return crc32(to.first(bytes.size()), seed);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 // Of `bytes` after those that `seed` is the checksum of; that of nothing is 0.
 std::uint32_t crc32(ConstBytes bytes, std::uint32_t seed = 0);
@@ -17,4 +17,4 @@ std::uint32_t crc32(ConstBytes bytes, std::uint32_t seed = 0);
 // Somebody may be changing them meanwhile: the checksum is that of the copy.
 std::uint32_t copy_with_crc32(Bytes to, ConstBytes bytes, std::uint32_t seed = 0);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

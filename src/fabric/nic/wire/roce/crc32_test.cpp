@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 std::vector<std::byte> some_bytes(std::size_t size_bytes) {
@@ -43,4 +43,4 @@ TEST(Crc32, is_the_same_while_bytes_are_copied) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -3,7 +3,7 @@
 #include "fabric/nic/packet/packet.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 bool has_odd_icrc(bool rxe_flush_icrc, ConstBytes packet) {
   return rxe_flush_icrc && packet[0] == static_cast<std::byte>(PacketOpcode::flush);
@@ -12,7 +12,7 @@ bool has_odd_icrc(bool rxe_flush_icrc, ConstBytes packet) {
 Verdict judge_datagram(const Icrc& icrc, std::size_t largest_packet_bytes, const Origin& origin,
                        ConstBytes datagram, std::uint16_t guess) {
   constexpr std::size_t smallest_packet_bytes = 12;
-  constexpr std::size_t tail = roce_limits::icrc_bytes;
+  constexpr std::size_t tail = limits::icrc_bytes;
   if (datagram.size() < smallest_packet_bytes + tail ||
       datagram.size() > largest_packet_bytes + tail || datagram.size() % 4 != 0) [[unlikely]] {
     return Verdict::malformed;
@@ -25,4 +25,4 @@ Verdict judge_datagram(const Icrc& icrc, std::size_t largest_packet_bytes, const
   return matches ? Verdict::packet : Verdict::bad_icrc;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

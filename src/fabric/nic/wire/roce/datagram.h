@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "fabric/nic/wire/roce/icrc.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 class Datagrams {
  public:
@@ -50,4 +50,4 @@ bool has_odd_icrc(bool rxe_flush_icrc, ConstBytes packet);
 Verdict judge_datagram(const Icrc& icrc, std::size_t largest_packet_bytes, const Origin& origin,
                        ConstBytes datagram, std::uint16_t guess);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -7,7 +7,7 @@
 #include "fabric/nic/wire/roce/crc32.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr std::size_t ones_bytes = 8;
@@ -38,7 +38,7 @@ void put_16(std::byte* at, std::size_t value) {
 }
 
 void put_lengths(Prefix& prefix, Icrc::Family family, std::size_t packet_size) {
-  const std::size_t udp_length = udp_header_bytes + packet_size + roce_limits::icrc_bytes;
+  const std::size_t udp_length = udp_header_bytes + packet_size + limits::icrc_bytes;
   if (family == Icrc::Family::v4) {
     put_16(prefix.ip() + 2, v4_header_bytes + udp_length);
   } else {
@@ -195,4 +195,4 @@ std::uint32_t Icrc::twice(std::uint32_t icrc, ConstBytes packet) {
   return crc32(packet, icrc);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -22,7 +22,7 @@
 #include "base/bytes.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 class Icrc {
  public:
@@ -68,4 +68,4 @@ class Icrc {
   std::array<std::uint32_t, 256> high_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr std::size_t largest = 4096 + 64;
@@ -180,4 +180,4 @@ TEST(Icrc, finds_almost_all_noise) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

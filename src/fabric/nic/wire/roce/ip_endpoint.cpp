@@ -10,7 +10,7 @@
 
 #include "fabric/nic/wire/roce/roce_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr std::size_t v4_at = 12;
@@ -48,13 +48,14 @@ Result<Gid> parse_address(std::string_view text) {
   if (inet_pton(AF_INET6, copy.c_str(), gid.data()) == 1) {
     return gid;
   }
-  return Status(Code::invalid_argument,
-                fmt::format("'{}' is no IP address; give one such as 192.0.2.7 or fd00::7", text));
+  return Status(
+      Code::invalid_argument,
+      fmt::format("'{}' is not an IP address; give one such as 192.0.2.7 or fd00::7", text));
 }
 
 Result<IpEndpoint> look_up(std::string_view text) {
   std::string host(text);
-  std::uint16_t port = roce_limits::udp_port;
+  std::uint16_t port = limits::udp_port;
   const std::size_t colon = text.rfind(':');
   const bool bracketed = text.starts_with('[');
   const bool has_port = bracketed ? text.find("]:") != text.npos : text.find(':') == colon;
@@ -131,4 +132,4 @@ IpEndpoint endpoint_of(const sockaddr_storage& storage) {
   return endpoint;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -13,7 +13,7 @@
 #include "base/socket_address.h"
 #include "fabric/types.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 struct IpEndpoint {
   Gid address{};
@@ -39,4 +39,4 @@ SocketAddress socket_address(const IpEndpoint& endpoint);
 // Any other family gives an empty one.
 IpEndpoint endpoint_of(const sockaddr_storage& storage);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

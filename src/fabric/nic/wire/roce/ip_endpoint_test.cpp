@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 TEST(IpEndpoint, is_written_as_people_do) {
@@ -48,4 +48,4 @@ TEST(IpEndpoint, knows_any_address) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -6,7 +6,7 @@
 #include "base/crc32c.h"
 #include "base/printable.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 std::size_t bytes_of(NetKind kind) {
@@ -35,7 +35,7 @@ std::vector<std::byte> encode(const NetMessage& message) {
 }
 
 Result<NetMessage> decode_net_message(ConstBytes bytes) {
-  const Status damaged(Code::damaged, "that is no message of a Remora RoCE device");
+  const Status damaged(Code::damaged, "this is not a message of a Remora RoCE device");
   net_format::Message raw{};
   if (bytes.size() < offsetof(net_format::Message, kind)) {
     return damaged;
@@ -69,7 +69,7 @@ Result<NetMessage> decode_net_message(ConstBytes bytes) {
       return message;
     case NetKind::refusal: {
       const std::size_t length = strnlen(raw.text.data(), raw.text.size());
-      const bool known = raw.code != 0 && raw.code <= static_cast<std::uint16_t>(Code::timed_out);
+      const bool known = raw.code != 0 && raw.code <= static_cast<std::uint16_t>(Code::conflict);
       message.reason = Status(known ? static_cast<Code>(raw.code) : Code::closed,
                               printable({raw.text.data(), length}));
       return message;
@@ -78,4 +78,4 @@ Result<NetMessage> decode_net_message(ConstBytes bytes) {
   return damaged;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -26,7 +26,7 @@
 #include "fabric/nic/wire/roce/roce_limits.h"
 #include "fabric/types.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 enum class NetKind : std::uint16_t { greeting = 1, reply = 2, ready = 3, refusal = 4, settled = 5 };
 
@@ -64,7 +64,7 @@ inline constexpr std::size_t head_bytes = 4;
 // before it, the IP packet of the largest MTU.
 inline constexpr std::size_t least_ip_and_tcp_bytes = 20 + 20;
 inline constexpr std::size_t padded_bytes =
-    roce_limits::mtu_bytes_max + roce_limits::around_bytes - least_ip_and_tcp_bytes - head_bytes;
+    limits::mtu_bytes_max + limits::around_bytes - least_ip_and_tcp_bytes - head_bytes;
 static_assert(padded_bytes == 4168);
 inline constexpr std::size_t message_bytes_max = padded_bytes;
 
@@ -74,4 +74,4 @@ std::vector<std::byte> encode(const NetMessage& message);
 // unsupported when it is of another version, damaged when it is none.
 Result<NetMessage> decode_net_message(ConstBytes bytes);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

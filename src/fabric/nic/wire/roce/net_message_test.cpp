@@ -4,7 +4,7 @@
 
 #include "fabric/nic/wire/roce/path_mtu.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 TEST(NetMessage, survives_being_sent) {
@@ -40,7 +40,7 @@ TEST(NetMessage, reasons_cannot_steer_a_terminal) {
 TEST(NetMessage, greetings_and_replies_fill_the_largest_packet_that_a_link_may_carry) {
   constexpr std::size_t least_ip_and_tcp = 40;
   std::uint32_t carried_bytes = 1 << 16;
-  while (roce_mtu(carried_bytes - 1) == roce_limits::mtu_bytes_max) {
+  while (roce_mtu(carried_bytes - 1) == limits::mtu_bytes_max) {
     --carried_bytes;
   }
   for (const NetKind kind : {NetKind::greeting, NetKind::reply}) {
@@ -62,4 +62,4 @@ TEST(NetMessage, every_changed_byte_is_noticed) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -13,11 +13,11 @@
 #include <cstring>
 #include <string>
 
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr std::size_t v4_begin = 12;
@@ -62,14 +62,13 @@ std::uint32_t ask_mtu(int socket, int level, int option) {
 }  // namespace
 
 bool is_roce_mtu(std::uint32_t bytes) {
-  return std::has_single_bit(bytes) && bytes >= roce_limits::mtu_bytes_min &&
-         bytes <= roce_limits::mtu_bytes_max;
+  return std::has_single_bit(bytes) && bytes >= limits::mtu_bytes_min &&
+         bytes <= limits::mtu_bytes_max;
 }
 
 std::uint32_t roce_mtu(std::uint32_t ip_mtu_bytes) {
-  for (std::uint32_t mtu = roce_limits::mtu_bytes_max; mtu >= roce_limits::mtu_bytes_min;
-       mtu /= 2) {
-    if (ip_mtu_bytes >= mtu + roce_limits::around_bytes) {
+  for (std::uint32_t mtu = limits::mtu_bytes_max; mtu >= limits::mtu_bytes_min; mtu /= 2) {
+    if (ip_mtu_bytes >= mtu + limits::around_bytes) {
       return mtu;
     }
   }
@@ -94,10 +93,7 @@ Result<std::uint32_t> interface_mtu_of(const Gid& address) {
                               "{}; `ip address` lists those that there are",
                               address_text(address)));
   }
-  Result<std::uint32_t> interface_mtu = mtu_of(name.c_str());
-  if (!interface_mtu.ok()) {
-    return interface_mtu.status();
-  }
+  REMORA_TRY_RESULT(interface_mtu, mtu_of(name.c_str()));
   const std::uint32_t mtu = roce_mtu(*interface_mtu);
   if (mtu == 0) {
     return Status(Code::unsupported, fmt::format("the MTU of {}, {} bytes, is too small for RoCE",
@@ -110,13 +106,13 @@ Result<std::uint32_t> path_mtu_of(int socket) {
   const std::uint32_t v4_bytes = ask_mtu(socket, IPPROTO_IP, IP_MTU);
   const std::uint32_t bytes = v4_bytes != 0 ? v4_bytes : ask_mtu(socket, IPPROTO_IPV6, IPV6_MTU);
   if (bytes == 0) {
-    return roce_limits::mtu_bytes_max;
+    return limits::mtu_bytes_max;
   }
   if (roce_mtu(bytes) == 0) {
     return Status(Code::unsupported,
                   fmt::format("the way between the two machines carries packets of at most {} "
                               "bytes, and RoCE needs {}; look at the MTU of interfaces and routes",
-                              bytes, roce_limits::mtu_bytes_min + roce_limits::around_bytes));
+                              bytes, limits::mtu_bytes_min + limits::around_bytes));
   }
   return roce_mtu(bytes);
 }
@@ -130,4 +126,4 @@ Result<std::uint32_t> agreed_mtu(std::uint32_t own_bytes, std::uint32_t said_byt
   return std::min(own_bytes, said_bytes);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

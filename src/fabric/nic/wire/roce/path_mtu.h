@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "fabric/types.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 bool is_roce_mtu(std::uint32_t bytes);
 // The largest that IP packets of this size can carry; 0 when it is too small for any.
@@ -26,4 +26,4 @@ Result<std::uint32_t> path_mtu_of(int socket);
 // no MTU of RoCE.
 Result<std::uint32_t> agreed_mtu(std::uint32_t own_bytes, std::uint32_t said_bytes);
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

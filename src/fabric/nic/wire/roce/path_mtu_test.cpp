@@ -5,7 +5,7 @@
 #include "fabric/nic/wire/roce/control_stream.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 TEST(PathMtu, is_the_largest_that_the_interface_carries) {
@@ -56,4 +56,4 @@ TEST(PathMtu, is_asked_of_connected_sockets_of_both_families) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -6,7 +6,7 @@
 
 #include "fabric/nic/wire.h"
 
-namespace remora::fabric::nic::roce_limits {
+namespace remora::fabric::nic::roce::limits {
 
 // Where RoCEv2 is spoken.
 inline constexpr std::uint16_t udp_port = 4791;
@@ -53,4 +53,4 @@ inline constexpr std::uint32_t polls_until_idle = 4096;
 inline constexpr std::uint32_t polls_per_idle_look = 8;
 inline constexpr std::uint32_t polls_per_unlinked_look = 1024;
 
-}  // namespace remora::fabric::nic::roce_limits
+}  // namespace remora::fabric::nic::roce::limits

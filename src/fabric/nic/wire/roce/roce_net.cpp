@@ -9,7 +9,7 @@
 
 #include "fabric/nic/wire/roce/path_mtu.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr int ports_tried = 64;
@@ -47,14 +47,8 @@ Result<Descriptor> listen_stream(const IpEndpoint& at) {
 // Makes an MTU one that the peer can carry too, as it says, and the way to it, as far as the system
 // knows.
 Status narrow(std::uint32_t& mtu_bytes, std::uint32_t said_bytes, const ControlStream& way) {
-  const Result<std::uint32_t> both = agreed_mtu(mtu_bytes, said_bytes);
-  if (!both.ok()) {
-    return both.status();
-  }
-  const Result<std::uint32_t> by_way = path_mtu_of(way.descriptor());
-  if (!by_way.ok()) {
-    return by_way.status();
-  }
+  REMORA_TRY_RESULT(both, agreed_mtu(mtu_bytes, said_bytes));
+  REMORA_TRY_RESULT(by_way, path_mtu_of(way.descriptor()));
   mtu_bytes = std::min(*both, *by_way);
   return {};
 }
@@ -108,19 +102,14 @@ Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& ow
   int tries = at.port == 0 ? ports_tried : 1;
   Result<Descriptor> listener = Status(Code::in_use, "no port was tried");
   for (; tries > 0 && !listener.ok() && listener.code() == Code::in_use; --tries) {
-    Result<std::unique_ptr<RoceWire>> wire = RoceWire::create({.local = at,
-                                                               .mtu_bytes = options.mtu_bytes,
-                                                               .max_links = options.max_links,
-                                                               .is_second = options.is_second});
-    if (!wire.ok()) {
-      return wire.status();
-    }
+    REMORA_TRY_RESULT(wire, RoceWire::create({.local = at,
+                                              .mtu_bytes = options.mtu_bytes,
+                                              .max_links = options.max_links,
+                                              .is_second = options.is_second}));
     (*net)->wire_ = std::move(wire).value();
     listener = listen_stream((*net)->wire_->local());
   }
-  if (!listener.ok()) {
-    return listener.status();
-  }
+  REMORA_TRY(listener.status());
   (*net)->listener_ = std::move(listener).value();
   REMORA_TRY((*net)->door_.open((*net)->epoll_.number(), (*net)->listener_.number(), 0));
   return net;
@@ -128,14 +117,8 @@ Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& ow
 
 Task<Result<std::unique_ptr<RoceNet>>> RoceNet::connect(Runtime& runtime, LinkOwner& owner,
                                                         IpEndpoint to, RoceNetOptions options) {
-  Result<std::unique_ptr<RoceNet>> net = make(runtime, owner, options);
-  if (!net.ok()) {
-    co_return net.status();
-  }
-  Result<ControlStream> stream = connect_stream(to);
-  if (!stream.ok()) {
-    co_return stream.status();
-  }
+  REMORA_CO_TRY_RESULT(net, make(runtime, owner, options));
+  REMORA_CO_TRY_RESULT(stream, connect_stream(to));
   if (options.tls) {
     if (Status status = stream->connect_tls(*options.tls, options.tls_host); !status.ok()) {
       co_return status;
@@ -166,10 +149,9 @@ RoceNet::Peer* RoceNet::find(LinkId link) {
 }
 
 Status RoceNet::send_control(LinkId link, ConstBytes bytes) {
-  if (bytes.size() > ring_limits::control_bytes) {
-    return Status(
-        Code::invalid_argument,
-        "a control message has at most " + std::to_string(ring_limits::control_bytes) + " bytes");
+  if (bytes.size() > control_bytes_max) {
+    return Status(Code::invalid_argument,
+                  "a control message has at most " + std::to_string(control_bytes_max) + " bytes");
   }
   Peer* peer = find(link);
   return peer == nullptr ? Status(Code::closed, "the link is down") : peer->stream.send(bytes);
@@ -342,15 +324,13 @@ Status RoceNet::take(Peer& peer, ConstBytes message) {
   if (in_doubt) {
     return hear_verdict(peer, message, parsed);
   }
-  if (!parsed.ok()) {
-    return parsed.status();
-  }
+  REMORA_TRY(parsed.status());
   if (parsed->kind == NetKind::refusal) {
     return parsed->reason;
   }
   const bool is_first = peer.link == 0;
   if (listener_.open()) {
-    return is_first ? introduced(peer, *parsed) : settled(peer, *parsed);
+    return is_first ? introduced(peer, *parsed) : heard_settled(peer, *parsed);
   }
   return is_first ? greeted(peer, *parsed) : welcomed(peer, *parsed);
 }
@@ -371,26 +351,23 @@ void RoceNet::refuse(Peer& peer, const Status& reason) {
 // The listener's side, first to hear the reply. The greeting has arrived: the way there is known.
 Status RoceNet::introduced(Peer& peer, const NetMessage& message) {
   if (message.kind != NetKind::reply) {
-    return Status(Code::invalid_argument, "the peer said something else than its reply");
+    return Status(Code::invalid_argument, "the peer sent another message than its reply");
   }
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
   peer.who.gid = message.gid;
   peer.who.identity = {.uid = no_user, .group = no_user, .pid = 0};
   REMORA_TRY(owner_.admit(peer.who));
   const IpEndpoint from{peer.stream.peer().address, message.udp_port};
-  const Result<LinkId> link =
-      wire_->add_link({.endpoint = from, .gid = message.gid, .mtu_bytes = peer.mtu_bytes});
-  if (!link.ok()) {
-    return link.status();
-  }
+  REMORA_TRY_RESULT(
+      link, wire_->add_link({.endpoint = from, .gid = message.gid, .mtu_bytes = peer.mtu_bytes}));
   peer.link = *link;
   return say(peer, NetKind::ready);
 }
 
 // Then to hear what the connector has found out since.
-Status RoceNet::settled(Peer& peer, const NetMessage& message) {
+Status RoceNet::heard_settled(Peer& peer, const NetMessage& message) {
   if (message.kind != NetKind::settled) {
-    return Status(Code::invalid_argument, "the peer said something else than the MTU");
+    return Status(Code::invalid_argument, "the peer sent another message than the MTU");
   }
   REMORA_TRY(check_no_larger(message.mtu_bytes, peer.mtu_bytes));
   // Others may have come since it was let in, or the owner lets nobody in any more.
@@ -405,30 +382,21 @@ Status RoceNet::settled(Peer& peer, const NetMessage& message) {
 // The connector's side, first to hear the greeting.
 Status RoceNet::greeted(Peer& peer, const NetMessage& message) {
   if (message.kind != NetKind::greeting) {
-    return Status(Code::invalid_argument, "the peer said something else than its greeting");
+    return Status(Code::invalid_argument, "the peer sent another message than its greeting");
   }
   const IpEndpoint own{peer.stream.local().address, 0};
-  Result<std::uint32_t> by_interface = interface_mtu_of(own.address);
-  if (!by_interface.ok()) {
-    return by_interface.status();
-  }
+  REMORA_TRY_RESULT(by_interface, interface_mtu_of(own.address));
   peer.mtu_bytes =
       options_.mtu_bytes == 0 ? *by_interface : std::min(options_.mtu_bytes, *by_interface);
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
-  Result<std::unique_ptr<RoceWire>> wire =
-      RoceWire::create({.local = own, .mtu_bytes = peer.mtu_bytes, .max_links = 1});
-  if (!wire.ok()) {
-    return wire.status();
-  }
+  REMORA_TRY_RESULT(wire,
+                    RoceWire::create({.local = own, .mtu_bytes = peer.mtu_bytes, .max_links = 1}));
   wire_ = std::move(wire).value();
   peer.who.gid = message.gid;
   peer.who.identity = {.uid = no_user, .group = no_user, .pid = 0};
   const IpEndpoint there{peer.stream.peer().address, message.udp_port};
-  const Result<LinkId> link =
-      wire_->add_link({.endpoint = there, .gid = message.gid, .mtu_bytes = peer.mtu_bytes});
-  if (!link.ok()) {
-    return link.status();
-  }
+  REMORA_TRY_RESULT(
+      link, wire_->add_link({.endpoint = there, .gid = message.gid, .mtu_bytes = peer.mtu_bytes}));
   peer.link = *link;
   return say(peer, NetKind::reply);
 }
@@ -436,7 +404,7 @@ Status RoceNet::greeted(Peer& peer, const NetMessage& message) {
 // Then to hear that it is let in. The reply has arrived: the way there is known.
 Status RoceNet::welcomed(Peer& peer, const NetMessage& message) {
   if (message.kind != NetKind::ready) {
-    return Status(Code::invalid_argument, "the peer said what does not belong there");
+    return Status(Code::invalid_argument, "the peer sent a message that does not belong there");
   }
   REMORA_TRY(check_no_larger(message.mtu_bytes, peer.mtu_bytes));
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
@@ -457,4 +425,4 @@ Status RoceNet::hear_verdict(Peer& peer, ConstBytes message, const Result<NetMes
   return {};
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "fabric/nic/wire/ring/ring_wire.h"
+#include "fabric/nic/wire/link_owner.h"
 #include "fabric/nic/wire/roce/control_stream.h"
 #include "fabric/nic/wire/roce/net_message.h"
 #include "fabric/nic/wire/roce/roce_wire.h"
@@ -39,14 +39,14 @@
 #include "runtime/runtime.h"
 #include "runtime/task.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 // Of a peer that comes from the network.
 inline constexpr uid_t no_user = static_cast<uid_t>(-1);
 
 struct RoceNetOptions {
   std::uint32_t mtu_bytes = 0;  // the most that a link may have; 0: by the interface
-  std::uint32_t max_links = roce_limits::links;
+  std::uint32_t max_links = limits::links;
   bool is_second = false;  // as in RoceWireOptions
   std::uint64_t handshake_ns = 2'000'000'000;
   // With it the TCP connection is TLS alone. Of a connector: the host whose certificate it expects.
@@ -114,7 +114,7 @@ class RoceNet final : public Poller {
   void hear(Peer& peer);
   Status take(Peer& peer, ConstBytes message);
   Status introduced(Peer& peer, const NetMessage& message);
-  Status settled(Peer& peer, const NetMessage& message);
+  Status heard_settled(Peer& peer, const NetMessage& message);
   Status greeted(Peer& peer, const NetMessage& message);
   Status welcomed(Peer& peer, const NetMessage& message);
   Status hear_verdict(Peer& peer, ConstBytes message, const Result<NetMessage>& parsed);
@@ -140,4 +140,4 @@ class RoceNet final : public Poller {
   Alarm alarm_{*this};
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

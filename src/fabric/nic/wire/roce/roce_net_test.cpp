@@ -12,7 +12,7 @@
 #include "runtime/poll_loop.h"
 #include "tls/tls_testing.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 struct NetOwner final : LinkOwner {
@@ -416,4 +416,4 @@ TEST_F(RoceNetTlsTest, half_a_handshake_keeps_nobody_out) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

@@ -11,18 +11,16 @@
 #include "fabric/nic/wire/roce/path_mtu.h"
 #include "runtime/system_random.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
-using roce_limits::icrc_bytes;
+using limits::icrc_bytes;
 
 constexpr std::uint32_t million = 1'000'000;
 
 std::uint32_t window_of(std::uint32_t buffer_bytes, std::uint32_t mtu_bytes) {
-  const std::uint32_t bytes =
-      std::min(buffer_bytes / roce_limits::buffer_parts, roce_limits::window_bytes);
-  return std::clamp(bytes / mtu_bytes, roce_limits::window_packets_min,
-                    roce_limits::window_packets_max);
+  const std::uint32_t bytes = std::min(buffer_bytes / limits::buffer_parts, limits::window_bytes);
+  return std::clamp(bytes / mtu_bytes, limits::window_packets_min, limits::window_packets_max);
 }
 
 std::size_t largest_packet(std::uint32_t mtu_bytes) {
@@ -43,10 +41,7 @@ Result<std::unique_ptr<RoceWire>> RoceWire::create(const RoceWireOptions& option
                   "checksum; give one instead of " +
                       address_text(options.local.address));
   }
-  Result<std::uint32_t> by_interface = interface_mtu_of(options.local.address);
-  if (!by_interface.ok()) {
-    return by_interface.status();
-  }
+  REMORA_TRY_RESULT(by_interface, interface_mtu_of(options.local.address));
   const std::uint32_t mtu_bytes = options.mtu_bytes == 0 ? *by_interface : options.mtu_bytes;
   if (!is_roce_mtu(mtu_bytes)) {
     return Status(Code::invalid_argument, "a RoCE MTU is 256, 512, 1024, 2048 or 4096 bytes");
@@ -56,10 +51,7 @@ Result<std::unique_ptr<RoceWire>> RoceWire::create(const RoceWireOptions& option
                   fmt::format("the interface of {} carries a RoCE MTU of at most {} bytes",
                               address_text(options.local.address), *by_interface));
   }
-  Result<UdpSocket> socket = UdpSocket::open(options.local);
-  if (!socket.ok()) {
-    return socket.status();
-  }
+  REMORA_TRY_RESULT(socket, UdpSocket::open(options.local));
   return std::unique_ptr<RoceWire>(new RoceWire(std::move(socket).value(), options, mtu_bytes));
 }
 
@@ -71,14 +63,14 @@ RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32
             largest_packet(mtu_bytes)),
       numbers_segments_(socket_.local().is_v4()),
       mark_(options.is_second ? link_of_second_wire : 0),
-      links_(std::min(options.max_links, roce_limits::links_max)),
-      out_(roce_limits::batch_bytes),
-      in_(roce_limits::receive_bytes),
+      links_(std::min(options.max_links, limits::links_max)),
+      out_(limits::batch_bytes),
+      in_(limits::receive_bytes),
       loss_ppm_(options.loss_ppm),
       loss_(options.loss_seed) {
   by_endpoint_.reserve(links_.size());
   ending_.reserve(links_.size());
-  if (socket_.local().port == roce_limits::udp_port) {
+  if (socket_.local().port == limits::udp_port) {
     gid_ = socket_.local().address;
   } else {
     fill_random(std::as_writable_bytes(std::span(gid_)));
@@ -88,11 +80,11 @@ RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32
 // --- Links ---
 
 LinkId RoceWire::id_of(std::uint32_t slot) const {
-  return mark_ | links_[slot].generation << roce_limits::slot_bits | slot;
+  return mark_ | links_[slot].generation << limits::slot_bits | slot;
 }
 
 const RoceWire::Link* RoceWire::find(LinkId link) const {
-  const std::uint32_t slot = link & (roce_limits::links_max - 1);
+  const std::uint32_t slot = link & (limits::links_max - 1);
   return slot < links_.size() && links_[slot].up && id_of(slot) == link ? &links_[slot] : nullptr;
 }
 
@@ -108,6 +100,11 @@ std::optional<LinkId> RoceWire::link_to(const Gid& peer) const {
     }
   }
   return {};
+}
+
+Gid RoceWire::peer_of(LinkId link) const {
+  const Link* found = find(link);
+  return found == nullptr ? Gid{} : found->peer.gid;
 }
 
 Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
@@ -127,7 +124,7 @@ Result<LinkId> RoceWire::add_link(const RocePeer& peer) {
     return Status(Code::in_use, "there is a link to " + to_string(peer.endpoint) + " already");
   }
   // A slot whose generations are used up stays empty, so that no id ever comes twice.
-  constexpr std::uint32_t generations = link_id_mask / roce_limits::links_max;
+  constexpr std::uint32_t generations = link_id_mask / limits::links_max;
   const auto unused = std::ranges::find_if(
       links_, [](const Link& link) { return !link.up && link.generation < generations; });
   if (unused == links_.end()) {
@@ -159,7 +156,7 @@ void RoceWire::narrow(LinkId link, std::uint32_t mtu_bytes) {
 
 LinkTraits RoceWire::traits(LinkId link) const {
   const Link* found = find(link);
-  LinkTraits traits = Wire::traits(link);
+  LinkTraits traits = this->traits().links;
   if (found != nullptr) {
     traits.mtu_bytes = found->peer.mtu_bytes;
     traits.window_packets = window_of(socket_.receive_buffer_bytes(), found->peer.mtu_bytes);
@@ -201,7 +198,7 @@ void RoceWire::give_back(PacketSink& sink) {
 bool RoceWire::takes(std::uint32_t slot, std::size_t datagram_bytes) const {
   return batch_.packets == 0 ||
          (!batch_.closed && batch_.link == slot && links_[slot].segments &&
-          datagram_bytes <= batch_.segment_bytes && batch_.packets < roce_limits::batch_packets &&
+          datagram_bytes <= batch_.segment_bytes && batch_.packets < limits::batch_packets &&
           batch_.bytes + datagram_bytes <= out_.size());
 }
 
@@ -250,7 +247,7 @@ void RoceWire::commit() {
   batch_.closed = datagram_bytes < batch_.segment_bytes;
   batch_.bytes += datagram_bytes;
   ++batch_.packets;
-  if (!has_time_ && batch_.bytes >= roce_limits::eager_bytes) {
+  if (!has_time_ && batch_.bytes >= limits::eager_bytes) {
     send_batch();
   }
 }
@@ -371,15 +368,15 @@ bool RoceWire::receive_some() {
 }
 
 void RoceWire::found_nothing() {
-  if (std::exchange(sent_here_bytes_, 0) >= roce_limits::let_go_bytes) {
+  if (std::exchange(sent_here_bytes_, 0) >= limits::let_go_bytes) {
     let_go();
   }
   if (by_endpoint_.empty()) {
-    polls_to_look_ = roce_limits::polls_per_unlinked_look - 1;
-  } else if (empty_polls_ < roce_limits::polls_until_idle) {
+    polls_to_look_ = limits::polls_per_unlinked_look - 1;
+  } else if (empty_polls_ < limits::polls_until_idle) {
     ++empty_polls_;
   } else {
-    polls_to_look_ = roce_limits::polls_per_idle_look - 1;
+    polls_to_look_ = limits::polls_per_idle_look - 1;
   }
 }
 
@@ -399,7 +396,7 @@ bool RoceWire::find_sender(const IpEndpoint& from) {
   sender_known_ = false;
   auto found = by_endpoint_.find(from);
   if (found == by_endpoint_.end()) {
-    found = by_endpoint_.find({from.address, roce_limits::udp_port});
+    found = by_endpoint_.find({from.address, limits::udp_port});
   }
   if (found == by_endpoint_.end()) {
     return false;
@@ -430,4 +427,4 @@ bool RoceWire::is_good(ConstBytes datagram, std::uint16_t guess) {
   return false;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

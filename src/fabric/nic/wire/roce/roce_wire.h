@@ -42,12 +42,12 @@
 #include "fabric/nic/wire/roce/roce_limits.h"
 #include "fabric/nic/wire/roce/udp_socket.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 struct RoceWireOptions {
   IpEndpoint local = {};        // port 0 takes one that is free
   std::uint32_t mtu_bytes = 0;  // 256, 512, 1024, 2048 or 4096; 0: by the interface
-  std::uint32_t max_links = roce_limits::links;
+  std::uint32_t max_links = limits::links;
   bool is_second = false;  // of two wires: its links have the bit link_of_second_wire
   // For tests: so many of a million packets that come are taken for lost, by this seed.
   std::uint32_t loss_ppm = 0;
@@ -75,7 +75,7 @@ struct RoceCounters {
   std::uint64_t lost_on_purpose = 0;   // dropped: see loss_ppm
 };
 
-class RoceWire final : public Wire {
+class RoceWire final : public Wire, public WireWaker {
  public:
   // The address must be one of this machine's.
   static Result<std::unique_ptr<RoceWire>> create(const RoceWireOptions& options);
@@ -85,7 +85,7 @@ class RoceWire final : public Wire {
   Result<LinkId> add_link(const RocePeer& peer);
   // The peer at the standard port of this address.
   Result<LinkId> add_link(const Gid& address) {
-    return add_link({.endpoint = {address, roce_limits::udp_port}, .gid = address});
+    return add_link({.endpoint = {address, limits::udp_port}, .gid = address});
   }
 
   // Makes the MTU of a link smaller. No queue pair uses it yet.
@@ -99,15 +99,21 @@ class RoceWire final : public Wire {
   // No packet passes in either direction while it is mute; for tests.
   void mute(bool muted) { muted_ = muted; }
 
-  const char* name() const override { return "roce"; }
-  Gid gid() const override { return gid_; }
-  std::uint32_t mtu_bytes() const override { return mtu_bytes_; }
-  bool lossless() const override { return false; }
-  std::uint32_t window_packets() const override { return window_packets_; }
-  bool gathers() const override { return true; }
-  bool streams() const override { return true; }
+  Gid gid() const { return gid_; }
+  std::uint32_t mtu_bytes() const { return mtu_bytes_; }
+  std::uint32_t window_packets() const { return window_packets_; }
+  WireTraits traits() const override {
+    return {.name = "roce",
+            .gid = gid_,
+            .links = {.mtu_bytes = mtu_bytes_,
+                      .window_packets = window_packets_,
+                      .gathers = true,
+                      .streams = true}};
+  }
+  WireParts parts() override { return {.waker = this}; }
   LinkTraits traits(LinkId link) const override;
   std::optional<LinkId> link_to(const Gid& peer) const override;
+  Gid peer_of(LinkId link) const override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   Bytes reserve_around(LinkId link, std::size_t header_bytes, ConstBytes payload) override;
   void commit() override;
@@ -200,4 +206,4 @@ class RoceWire final : public Wire {
   RoceCounters counters_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

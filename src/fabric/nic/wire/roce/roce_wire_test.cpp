@@ -8,7 +8,7 @@
 
 #include "fabric/nic/packet/packet.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 std::unique_ptr<RoceWire> wire_at(const char* address, RoceWireOptions options = {}) {
@@ -364,4 +364,4 @@ TEST(RoceWire, counts_a_flush_as_rxe_does_where_told) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

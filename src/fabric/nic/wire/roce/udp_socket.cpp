@@ -9,7 +9,7 @@
 
 #include "fabric/nic/wire/roce/roce_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 bool set_option(int socket, int level, int option, int value) {
@@ -18,8 +18,8 @@ bool set_option(int socket, int level, int option, int value) {
 
 // As much as may be had: root may go beyond the system's limit.
 void ask_for_buffer(int socket, int forced, int asked) {
-  if (!set_option(socket, SOL_SOCKET, forced, roce_limits::socket_buffer_bytes)) {
-    set_option(socket, SOL_SOCKET, asked, roce_limits::socket_buffer_bytes);
+  if (!set_option(socket, SOL_SOCKET, forced, limits::socket_buffer_bytes)) {
+    set_option(socket, SOL_SOCKET, asked, limits::socket_buffer_bytes);
   }
 }
 
@@ -62,9 +62,10 @@ Result<UdpSocket> UdpSocket::open(const IpEndpoint& local) {
   const SocketAddress address = socket_address(local);
   if (bind(socket.number(), address.plain(), address.size_bytes) != 0) {
     if (errno == EADDRINUSE) {
-      return Status(Code::in_use, fmt::format("another process has UDP {}; end it, or choose "
-                                              "another port or address",
-                                              to_string(local)));
+      return Status(
+          Code::in_use,
+          fmt::format("another process uses UDP {}; end it, or choose another port or address",
+                      to_string(local)));
     }
     return os_failure(fmt::format("cannot take UDP {}", to_string(local)), errno);
   }
@@ -144,4 +145,4 @@ bool UdpSocket::receive(Bytes buffer, Arrived& arrived) {
   return true;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

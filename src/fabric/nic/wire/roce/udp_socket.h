@@ -11,10 +11,10 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "fabric/nic/wire/ring/descriptor.h"
+#include "fabric/nic/wire/descriptor.h"
 #include "fabric/nic/wire/roce/ip_endpoint.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 
 class UdpSocket {
  public:
@@ -52,4 +52,4 @@ class UdpSocket {
   std::uint32_t receive_buffer_bytes_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

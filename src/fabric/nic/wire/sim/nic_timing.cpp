@@ -4,7 +4,7 @@
 
 #include "fabric/nic/packet/packet.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::uint64_t NicTiming::taken_in_at(PacketKind kind, std::size_t size_bytes,
   return kind == PacketKind::request ? at_ns : at_ns + nic_.completion_latency_ns;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

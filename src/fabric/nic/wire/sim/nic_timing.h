@@ -15,7 +15,7 @@
 #include "fabric/nic/wire.h"
 #include "fabric/nic/wire/sim/profile.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 // What a packet asks of the hardware, by the opcode of its base transport header.
 enum class PacketKind : std::uint8_t {
@@ -67,4 +67,4 @@ class NicTiming {
   std::uint64_t hold_until_ns_ = 0;  // of the next packet
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

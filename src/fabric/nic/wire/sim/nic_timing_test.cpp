@@ -4,7 +4,7 @@
 
 #include "fabric/nic/packet/packet.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 namespace {
 
 // Round numbers: one byte takes one ns on the link, and half a ns over PCIe and into memory.
@@ -118,4 +118,4 @@ TEST(PacketKindTest, follows_the_opcode) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

@@ -7,13 +7,14 @@
 #include <iterator>
 #include <span>
 
+#include "base/check.h"
 #include "fabric/nic/wire/sim/profile_fields.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 namespace {
 
@@ -152,6 +153,27 @@ Result<Part> load_part(std::string_view name_or_path) {
   return parse_part<Part>(*text, name_or_path);
 }
 
+// Whether the key is one of this part's.
+template <typename Part>
+Result<bool> set_in(Part& part, std::string_view key, std::uint64_t value, std::string& known) {
+  const Fields<Part> fields = fields_of<Part>();
+  for (std::size_t i = 0; i < fields.bounds.size(); ++i) {
+    const FieldBounds& field = fields.bounds[i];
+    const std::string name = fmt::format("{}.{}", fields.kind, field.key);
+    known += (known.empty() ? "" : ", ") + name;
+    if (name != key) {
+      continue;
+    }
+    if (value < field.low || value > field.high) {
+      return Status(Code::invalid_argument, fmt::format("{} is {}, and not between {} and {}", name,
+                                                        value, field.low, field.high));
+    }
+    part.*fields.members[i] = value;
+    return true;
+  }
+  return false;
+}
+
 template <typename Part>
 Result<ProfileListing> list_part(std::string_view text, std::string_view file) {
   const Fields<Part> fields = fields_of<Part>();
@@ -200,6 +222,36 @@ Result<Profile> load_profile(const ProfileNames& names) {
   return Profile{*nic, *memory, *block, *cpu};
 }
 
+Status set_number(Profile& profile, std::string_view key, std::uint64_t value) {
+  std::string known;
+  for (const Result<bool>& found :
+       {set_in(profile.nic, key, value, known), set_in(profile.memory, key, value, known),
+        set_in(profile.cpu, key, value, known)}) {
+    REMORA_TRY(found.status());
+    if (*found) {
+      return {};
+    }
+  }
+  return Status(Code::invalid_argument,
+                fmt::format("no profile has the number {}; there are {}", key, known));
+}
+
+std::pair<std::uint64_t, std::uint64_t> bounds_of(std::string_view kind, std::string_view key) {
+  for (const std::vector<FieldBounds>& bounds :
+       {kind == "nic"      ? fields_of<NicProfile>().bounds
+        : kind == "memory" ? fields_of<MemoryProfile>().bounds
+        : kind == "block"  ? fields_of<BlockProfile>().bounds
+                           : fields_of<CpuProfile>().bounds}) {
+    for (const FieldBounds& field : bounds) {
+      if (field.key == key) {
+        return {field.low, field.high};
+      }
+    }
+  }
+  REMORA_CHECK(false, "no profile has such a number");
+  return {};
+}
+
 Result<ProfileListing> list_profile(std::string_view name_or_path) {
   Result<std::string> text = text_of(name_or_path);
   REMORA_TRY(text.status());
@@ -221,4 +273,4 @@ Result<ProfileListing> list_profile(std::string_view name_or_path) {
   return bad(name_or_path, 1, "kind", "must be nic, memory, block or cpu");
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 // An RNIC and its link. "Cost" is time for which an engine is busy, and bounds the rate; "latency"
 // is time that passes while others go on.
@@ -36,13 +37,12 @@ struct NicProfile {
 };
 
 struct MemoryProfile {
-  std::uint64_t read_latency_ns = 0;
-  std::uint64_t write_latency_ns = 0;
   std::uint64_t read_bytes_per_s = 0;
-  std::uint64_t write_bytes_per_s = 0;
-  std::uint64_t flush_line_ns = 0;      // a CPU writes one line back
-  std::uint64_t fence_ns = 0;           // and waits for those before
-  std::uint64_t remote_persist_ns = 0;  // an RDMA FLUSH, once the bytes are placed
+  std::uint64_t write_bytes_per_s = 0;    // of the medium, for all who write to it
+  std::uint64_t flush_line_ns = 0;        // a CPU writes one dirty line back
+  std::uint64_t flush_clean_line_ns = 0;  // or finds that the line is clean
+  std::uint64_t fence_ns = 0;             // and waits for those before
+  std::uint64_t remote_persist_ns = 0;    // an RDMA FLUSH, once the bytes are placed
 };
 
 struct BlockProfile {
@@ -101,6 +101,10 @@ Result<MemoryProfile> parse_memory_profile(std::string_view text, std::string_vi
 Result<BlockProfile> parse_block_profile(std::string_view text, std::string_view file);
 Result<CpuProfile> parse_cpu_profile(std::string_view text, std::string_view file);
 
+// Sets one number: "memory.flush_line_ns", the part before the dot. What its file may have, it may
+// be set to; anything else is an invalid_argument that names what there is.
+Status set_number(Profile& profile, std::string_view key, std::uint64_t value);
+
 // One number of a profile with where it comes from, for people.
 struct ProfileNumber {
   std::string key;
@@ -123,4 +127,8 @@ struct ProfileListing {
 };
 Result<ProfileListing> list_profile(std::string_view name_or_path);
 
-}  // namespace remora::fabric::nic
+// Between which numbers a file of this kind may have the key: the least, and the most. The key is
+// one of the kind's.
+std::pair<std::uint64_t, std::uint64_t> bounds_of(std::string_view kind, std::string_view key);
+
+}  // namespace remora::fabric::nic::sim

@@ -8,7 +8,7 @@
 
 #include "fabric/nic/wire/sim/profile.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 struct FieldBounds {
   std::string_view key;
@@ -59,12 +59,11 @@ inline Fields<NicProfile> fields_of<NicProfile>() {
 template <>
 inline Fields<MemoryProfile> fields_of<MemoryProfile>() {
   Fields<MemoryProfile> fields{.kind = "memory", .bounds = {}, .members = {}};
-  fields.add("read_latency_ns", &MemoryProfile::read_latency_ns, 20, 1'000'000);
-  fields.add("write_latency_ns", &MemoryProfile::write_latency_ns, 20, 1'000'000);
   fields.add("read_bytes_per_s", &MemoryProfile::read_bytes_per_s, 100'000'000, 1'000'000'000'000);
   fields.add("write_bytes_per_s", &MemoryProfile::write_bytes_per_s, 100'000'000,
              1'000'000'000'000);
   fields.add("flush_line_ns", &MemoryProfile::flush_line_ns, 1, 1000);
+  fields.add("flush_clean_line_ns", &MemoryProfile::flush_clean_line_ns, 1, 1000);
   fields.add("fence_ns", &MemoryProfile::fence_ns, 1, 5000);
   fields.add("remote_persist_ns", &MemoryProfile::remote_persist_ns, 10, 10'000);
   return fields;
@@ -88,7 +87,7 @@ inline Fields<BlockProfile> fields_of<BlockProfile>() {
 template <>
 inline Fields<CpuProfile> fields_of<CpuProfile>() {
   Fields<CpuProfile> fields{.kind = "cpu", .bounds = {}, .members = {}};
-  fields.add("crc_ns_per_kb", &CpuProfile::crc_ns_per_kb, 10, 5000);
+  fields.add("crc_ns_per_kb", &CpuProfile::crc_ns_per_kb, 0, 5000);
   fields.add("copy_ns_per_kb", &CpuProfile::copy_ns_per_kb, 10, 2000);
   fields.add("request_ns", &CpuProfile::request_ns, 10, 100'000);
   fields.add("post_ns", &CpuProfile::post_ns, 10, 5000);
@@ -104,4 +103,4 @@ inline Fields<CpuProfile> fields_of<CpuProfile>() {
   return fields;
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

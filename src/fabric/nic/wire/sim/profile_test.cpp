@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 namespace {
 
 using testing::HasSubstr;
@@ -70,6 +70,18 @@ TEST(Profile, a_machine_is_made_of_its_parts) {
   EXPECT_GT(profile->memory.write_bytes_per_s, 0u);
 }
 
+TEST(Profile, a_number_is_set_by_its_name_within_its_bounds) {
+  Profile profile = load_profile().value();
+  ASSERT_TRUE(set_number(profile, "memory.flush_line_ns", 114).ok());
+  EXPECT_EQ(profile.memory.flush_line_ns, 114u);
+  ASSERT_TRUE(set_number(profile, "cpu.crc_ns_per_kb", 0).ok());
+  EXPECT_EQ(profile.cpu.crc_ns_per_kb, 0u);
+  EXPECT_THAT(std::string(set_number(profile, "nic.packet_ns", 5000).message()),
+              HasSubstr("not between 1 and 1000"));
+  EXPECT_THAT(std::string(set_number(profile, "flush_line_ns", 5).message()),
+              HasSubstr("memory.flush_line_ns"));
+}
+
 TEST(Profile, an_unknown_name_lists_the_known_ones) {
   const Status status = load_memory_profile("bubble").status();
   EXPECT_EQ(status.code(), Code::not_found);
@@ -106,22 +118,22 @@ TEST_P(DamagedProfile, is_refused_with_file_line_and_key) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, DamagedProfile,
-    testing::Values(Damage{"value = 305", "value = 3",
-                           "my.toml:5: read_latency_ns.value: 3 is not"},
-                    Damage{"value = 305", "value = \"x\"", "my.toml:5: read_latency_ns.value"},
-                    Damage{"value = 305", "values = 305", "my.toml:5: read_latency_ns.values"},
-                    Damage{"value = 305", "value = -1", "my.toml:5: read_latency_ns.value"},
-                    Damage{"value = 305", "value = = 1", "my.toml:5: syntax"},
-                    Damage{"[read_latency_ns]", "[read_latency_us]", "my.toml:4: read_latency_us"},
-                    Damage{"[read_latency_ns]", "", "my.toml:6: source: is unknown"},
-                    Damage{"kind = \"memory\"", "", "my.toml:1: kind: is missing"}));
+    testing::Values(
+        Damage{"value = 39400000000", "value = 3", "my.toml:5: read_bytes_per_s.value: 3 is not"},
+        Damage{"value = 39400000000", "value = \"x\"", "my.toml:5: read_bytes_per_s.value"},
+        Damage{"value = 39400000000", "values = 305", "my.toml:5: read_bytes_per_s.values"},
+        Damage{"value = 39400000000", "value = -1", "my.toml:5: read_bytes_per_s.value"},
+        Damage{"value = 39400000000", "value = = 1", "my.toml:5: syntax"},
+        Damage{"[read_bytes_per_s]", "[read_bytes_per_h]", "my.toml:4: read_bytes_per_h"},
+        Damage{"[read_bytes_per_s]", "", "my.toml:6: source: is unknown"},
+        Damage{"kind = \"memory\"", "", "my.toml:1: kind: is missing"}));
 
 TEST(Profile, a_number_without_a_source_is_refused) {
-  const std::string text = "kind = \"memory\"\n[read_latency_ns]\nvalue = 305\n";
+  const std::string text = "kind = \"memory\"\n[read_bytes_per_s]\nvalue = 39400000000\n";
   const Status status = parse_memory_profile(text, "my.toml").status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("my.toml:2: read_latency_ns.source"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("my.toml:2: read_bytes_per_s.source"));
   const Status empty = parse_memory_profile(text + "source = \"\"\n", "my.toml").status();
-  EXPECT_THAT(std::string(empty.message()), HasSubstr("my.toml:4: read_latency_ns.source"));
+  EXPECT_THAT(std::string(empty.message()), HasSubstr("my.toml:4: read_bytes_per_s.source"));
 }
 
 TEST(Profile, a_missing_number_is_named) {
@@ -130,4 +142,4 @@ TEST(Profile, a_missing_number_is_named) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

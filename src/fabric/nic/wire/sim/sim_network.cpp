@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "fabric/nic/wire/sim/sim_wire.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 SimNetwork::SimNetwork(Runtime& runtime, const NicProfile& nic, const MemoryProfile& memory,
                        Random random, const SimNetworkOptions& options)
@@ -111,4 +111,4 @@ bool SimNetwork::survives(const Packet& packet, NodeId to) const {
          !nodes_[to]->is_cut_off(packet.from);
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

@@ -23,7 +23,7 @@
 #include "fabric/types.h"
 #include "runtime/runtime.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 class SimWire;
 
@@ -131,4 +131,4 @@ class SimNetwork {
   std::vector<PacketPtr> free_packets_;
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

@@ -9,7 +9,7 @@
 #include "fabric/nic/wire/sim/sim_wire.h"
 #include "runtime/virtual_loop.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 namespace {
 
 // A NIC that only notes what it is handed.
@@ -266,4 +266,4 @@ TEST(SimNetwork, the_seed_decides_everything) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

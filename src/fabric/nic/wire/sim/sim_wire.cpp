@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 SimWire::SimWire(SimNetwork& network, NodeId id, const Gid& gid)
     : network_(network), id_(id), gid_(gid), timing_(network.nic_, network.memory_) {}
@@ -15,6 +15,10 @@ std::optional<LinkId> SimWire::link_to(const Gid& peer) const {
     return std::nullopt;
   }
   return found->second;
+}
+
+Gid SimWire::peer_of(LinkId link) const {
+  return network_.nodes_[link]->gid();
 }
 
 bool SimWire::has_credit() {
@@ -172,4 +176,4 @@ void SimWire::switch_on() {
   timing_.reset();
 }
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

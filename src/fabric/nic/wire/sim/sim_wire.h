@@ -15,7 +15,7 @@
 #include "fabric/nic/wire/sim/sim_network.h"
 #include "runtime/timer.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::sim {
 
 class SimWire final : public Wire {
  public:
@@ -27,15 +27,17 @@ class SimWire final : public Wire {
 
   // A way around this wire for the NIC that is made on it next; null for none.
   void set_shortcut(Shortcut* shortcut) { shortcut_ = shortcut; }
-  Shortcut* shortcut() override { return shortcut_; }
 
-  const char* name() const override { return "sim"; }
-  Gid gid() const override { return gid_; }
-  std::uint32_t mtu_bytes() const override {
-    return static_cast<std::uint32_t>(network_.nic_.mtu_bytes);
+  Gid gid() const { return gid_; }
+  WireTraits traits() const override {
+    return {.name = "sim",
+            .gid = gid_,
+            .links = {.mtu_bytes = static_cast<std::uint32_t>(network_.nic_.mtu_bytes)}};
   }
-  bool lossless() const override { return false; }
+  LinkTraits traits(LinkId) const override { return traits().links; }
+  WireParts parts() override { return {.shortcut = shortcut_}; }
   std::optional<LinkId> link_to(const Gid& peer) const override;
+  Gid peer_of(LinkId link) const override;
   Bytes reserve(LinkId link, std::size_t size_bytes) override;
   void commit() override;
   void flush() override {}
@@ -107,4 +109,4 @@ class SimWire final : public Wire {
   Alarm alarm_{*this};
 };
 
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::sim

@@ -7,7 +7,7 @@
 
 #include "fabric/nic/wire/ring/byte_ring.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr std::size_t capacity_bytes = 1024;
@@ -74,9 +74,9 @@ void run(ConstBytes input) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  remora::fabric::nic::run(std::as_bytes(std::span(data, size)));
+  remora::fabric::nic::ring::run(std::as_bytes(std::span(data, size)));
   return 0;
 }

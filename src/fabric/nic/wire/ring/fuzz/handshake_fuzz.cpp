@@ -11,7 +11,7 @@
 #include "fabric/nic/wire/ring/handshake.h"
 #include "fabric/nic/wire/ring/lending.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::ring {
 namespace {
 
 constexpr Gid own = {1, 2, 3, 4};
@@ -24,7 +24,7 @@ void fuzz_handshake(ConstBytes bytes) {
   }
   REMORA_CHECK(parse_handshake(encode(*message).view()).ok(), "it does not understand itself");
   REMORA_CHECK(std::ranges::all_of(message->text, is_printable), "a reason that steers a terminal");
-  if (judge_hello(*message, own, ring_limits::mtu_bytes, ring_limits::ring_bytes_max).ok()) {
+  if (judge_hello(*message, own, limits::mtu_bytes, limits::ring_bytes_max).ok()) {
     REMORA_CHECK(check_shape(message->shape).ok(), "it welcomed a ring that cannot be");
   }
   (void)judge_answer(*message, own, RingShape(), feature_side);
@@ -54,7 +54,7 @@ void fuzz_lending(ConstBytes bytes) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::ring
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace remora;
@@ -64,16 +64,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const ConstBytes bytes = std::as_bytes(std::span(data, size)).subspan(1);
   switch (data[0] % 4) {
     case 0:
-      fabric::nic::fuzz_handshake(bytes);
+      fabric::nic::ring::fuzz_handshake(bytes);
       break;
     case 1:
-      fabric::nic::fuzz_frame(bytes);
+      fabric::nic::ring::fuzz_frame(bytes);
       break;
     case 3:
-      fabric::nic::fuzz_lending(bytes);
+      fabric::nic::ring::fuzz_lending(bytes);
       break;
     default:
-      fabric::nic::fuzz_repaired_handshake(bytes);
+      fabric::nic::ring::fuzz_repaired_handshake(bytes);
   }
   return 0;
 }

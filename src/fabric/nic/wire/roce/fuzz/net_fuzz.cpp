@@ -14,7 +14,7 @@
 #include "fabric/nic/wire/roce/control_stream.h"
 #include "fabric/nic/wire/roce/net_message.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 using net_format::Message;
@@ -86,7 +86,7 @@ void fuzz_stream(ConstBytes bytes, std::size_t piece_bytes, bool repair) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce
 
 #ifdef REMORA_ROCE_CORPUS
 #define REMORA_NET_FUZZ_ENTRY net_fuzz_one
@@ -98,7 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 int REMORA_NET_FUZZ_ENTRY(const std::uint8_t* data, std::size_t size) {
   using namespace remora;
-  using namespace remora::fabric::nic;
+  using namespace remora::fabric::nic::roce;
   if (size == 0) {
     return 0;
   }

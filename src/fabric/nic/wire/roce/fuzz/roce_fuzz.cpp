@@ -11,7 +11,7 @@
 #include "fabric/nic/wire/roce/datagram.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 constexpr std::size_t largest_packet = 1024 + 64;
@@ -20,19 +20,19 @@ constexpr std::size_t head_bytes = 3;
 struct RoceFuzzFamily {
   RoceFuzzFamily(Icrc::Family family, const char* from, const char* to)
       : icrc(family, largest_packet),
-        path(icrc.path({parse_address(from).value(), roce_limits::udp_port},
-                       {parse_address(to).value(), roce_limits::udp_port})) {}
+        path(icrc.path({parse_address(from).value(), limits::udp_port},
+                       {parse_address(to).value(), limits::udp_port})) {}
   Icrc icrc;
   Icrc::Path path;
 };
 
 void put_right(const RoceFuzzFamily& family, bool rxe, Bytes datagram, std::uint16_t index) {
-  constexpr std::size_t smallest = 12 + roce_limits::icrc_bytes;
+  constexpr std::size_t smallest = 12 + limits::icrc_bytes;
   if (datagram.size() < smallest || datagram.size() % 4 != 0 ||
-      datagram.size() > largest_packet + roce_limits::icrc_bytes) {
+      datagram.size() > largest_packet + limits::icrc_bytes) {
     return;
   }
-  const Bytes packet = datagram.first(datagram.size() - roce_limits::icrc_bytes);
+  const Bytes packet = datagram.first(datagram.size() - limits::icrc_bytes);
   const std::uint32_t right = family.icrc.of(family.path, packet, index);
   store(packet.data() + packet.size(),
         has_odd_icrc(rxe, packet) ? Icrc::twice(right, packet) : right);
@@ -57,7 +57,7 @@ void fuzz_memory(const RoceFuzzFamily& family, bool rxe, bool repair, Bytes byte
     if (verdict != Verdict::packet) {
       continue;
     }
-    const ConstBytes packet = datagram.first(datagram.size() - roce_limits::icrc_bytes);
+    const ConstBytes packet = datagram.first(datagram.size() - limits::icrc_bytes);
     Parsed parsed;
     if (parse(packet, parsed)) {
       REMORA_CHECK(packet_bytes(parsed.packet.opcode, parsed.payload.size()) == packet.size(),
@@ -68,7 +68,7 @@ void fuzz_memory(const RoceFuzzFamily& family, bool rxe, bool repair, Bytes byte
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce
 
 #ifdef REMORA_ROCE_CORPUS
 #define REMORA_ROCE_FUZZ_ENTRY roce_fuzz_one
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 int REMORA_ROCE_FUZZ_ENTRY(const std::uint8_t* data, std::size_t size) {
   using namespace remora;
-  using namespace remora::fabric::nic;
+  using namespace remora::fabric::nic::roce;
   static const RoceFuzzFamily v4(Icrc::Family::v4, "192.0.2.1", "192.0.2.2");
   static const RoceFuzzFamily v6(Icrc::Family::v6, "fd00::1", "fd00::2");
   if (size <= head_bytes) {

@@ -6,7 +6,7 @@
 int roce_fuzz_one(const std::uint8_t* data, std::size_t size);
 int net_fuzz_one(const std::uint8_t* data, std::size_t size);
 
-namespace remora::fabric::nic {
+namespace remora::fabric::nic::roce {
 namespace {
 
 TEST(RoceFuzz, packets_hold_for_their_corpus_and_changes_of_it) {
@@ -18,4 +18,4 @@ TEST(RoceFuzz, introductions_hold_for_their_corpus_and_changes_of_it) {
 }
 
 }  // namespace
-}  // namespace remora::fabric::nic
+}  // namespace remora::fabric::nic::roce

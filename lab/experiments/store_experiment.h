@@ -1,0 +1,18 @@
+// Clients and the server of a store engine, under a workload.
+#pragma once
+
+#include "lab/experiments/experiment.h"
+
+namespace remora::lab {
+
+class StoreExperiment final : public Experiment {
+ public:
+  std::string_view name() const override { return "store"; }
+  Result<FigureValues> model(const figures::FigureRun& run, const figures::Profile& profile,
+                             const FigureRunOptions& options) const override;
+  std::string why_not_measured(const figures::FigureRun& run) const override;
+  Result<FigureValues> measure(const figures::FigureRun& run, link::WireKind wire,
+                               const FigureRunOptions& options) const override;
+};
+
+}  // namespace remora::lab

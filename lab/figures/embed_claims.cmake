@@ -1,0 +1,13 @@
+# Writes OUTPUT, a source file that holds the text of every JSON file in CLAIMS and its folders.
+set(text "// Generated from docs/claims/.\n#include \"lab/figures/embedded.h\"\n\n")
+string(APPEND text "namespace remora::figures {\n\n")
+string(APPEND text "const std::vector<EmbeddedText>& embedded_claims() {\n")
+string(APPEND text "  static const std::vector<EmbeddedText> texts = {\n")
+file(GLOB_RECURSE files RELATIVE ${CLAIMS} ${CLAIMS}/*.json)
+list(SORT files)
+foreach(file IN LISTS files)
+  file(READ ${CLAIMS}/${file} content)
+  string(APPEND text "      {\"${file}\", R\"json(${content})json\"},\n")
+endforeach()
+string(APPEND text "  };\n  return texts;\n}\n\n}  // namespace remora::figures\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,402 @@
+#include "lab/run/modelled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "fabric/nic/device/sim_machine.h"
+#include "lab/run/client_run.h"
+#include "lab/run/costs.h"
+#include "lab/run/medium.h"
+#include "lab/run/plain_region.h"
+#include "lab/run/sizes.h"
+#include "pmem/pool.h"
+#include "runtime/virtual_loop.h"
+#include "runtime/when_all.h"
+
+namespace remora::store_bench {
+
+using fabric::nic::sim::Profile;
+using fabric::nic::sim::SimNetwork;
+
+namespace {
+
+constexpr std::uint64_t quiet_look_ns = 20'000;
+constexpr int quiet_looks = 50'000;  // a second of virtual time
+constexpr int events_per_look = 8192;
+constexpr CoreId request_core = 0;
+constexpr CoreId background_core = 1;
+constexpr CoreId first_client_core = 2;
+
+// Versions that wait to be made persistent, where the server does so by itself.
+std::uint64_t backlog_of(const kv::StoreServer& server) {
+  for (const kv::StoreServer::Counter& counter : server.counters()) {
+    if (counter.name == "awaited_versions") {
+      return counter.value;
+    }
+  }
+  return 0;
+}
+
+// Of what was put in the run and waited for by nobody.
+double persistent_share_of(const kv::Engine& engine, kv::Durability durability,
+                           std::uint64_t backlog, std::uint64_t puts) {
+  const Acknowledged acknowledged = engine.promise().acknowledged;
+  if (durability == kv::Durability::persistent || acknowledged == Acknowledged::persistent ||
+      puts == 0) {
+    return 1;
+  }
+  return acknowledged == Acknowledged::asynchronous
+             ? 1 - static_cast<double>(std::min(backlog, puts)) / static_cast<double>(puts)
+             : 0;
+}
+
+// What NICs place goes to the caches (DDIO), as fast as PCIe brings it. The medium has it when a
+// core writes it back.
+fabric::nic::sim::MemoryProfile cached(const Profile& profile) {
+  fabric::nic::sim::MemoryProfile memory = profile.memory;
+  memory.write_bytes_per_s = std::max(memory.write_bytes_per_s, profile.nic.pcie_bytes_per_s);
+  return memory;
+}
+
+CoreHabit habit_of(const CpuUse& use, const Profile& profile) {
+  const auto slice_ns = static_cast<double>(use.slice_ns);
+  return {.wake_ns = use.sleeps ? profile.cpu.interrupt_ns : 0,
+          .slice_ns = use.slice_ns,
+          .others_ns = static_cast<std::uint64_t>(slice_ns / use.share - slice_ns)};
+}
+
+struct Client {
+  std::unique_ptr<kv::StoreClient> store;
+  std::unique_ptr<ClientRun> run;
+};
+
+class ModelledRun {
+ public:
+  ModelledRun(const ModelledOptions& options, const kv::Engine& engine, const Profile& profile)
+      : options_(options),
+        plan_(options.plan),
+        sizes_(longest(options)),
+        engine_(engine),
+        profile_(profile),
+        costs_(costs_of(profile)),
+        loop_({.seed = plan_.seed}),
+        network_(loop_, profile.nic, cached(profile), Random(mix(plan_.seed))),
+        inserts_(plan_.records, plan_.clients) {
+    const ServerCores& cores = options.cores;
+    loop_.add_group({cores.request, cores.spread});
+    (void)(cores.background == 0 ? loop_.add_alias(request_core)
+                                 : loop_.add_pool(cores.background));
+    loop_.add_cores(plan_.clients);
+    for (CoreId core = 0; core < first_client_core + plan_.clients; ++core) {
+      loop_.set_habit(core,
+                      habit_of(core < first_client_core ? cores.use : options.client_use, profile));
+    }
+  }
+
+  Result<ModelledReport> run() {
+    REMORA_TRY(start_server());
+    for (std::uint32_t client = 0; client < plan_.clients; ++client) {
+      REMORA_TRY(start_client(client));
+    }
+    REMORA_TRY(load());
+    begin();
+    warm_up();
+    ModelledReport report = measure();
+    end(report);
+    if (report.all.count == plan_.operations) {
+      REMORA_TRY(check_littles_law(closed_));
+    }
+    return report;
+  }
+
+ private:
+  // The plan with all operations that there may be, for which there is to be room.
+  static workload::Plan longest(const ModelledOptions& options) {
+    workload::Plan plan = options.plan;
+    plan.warm_up = std::max(plan.warm_up, options.steady.limit);
+    return plan;
+  }
+
+  Status start_server() {
+    const std::uint64_t pool_bytes =
+        options_.pool_bytes != 0 ? options_.pool_bytes : pool_bytes_for(sizes_);
+    REMORA_TRY_RESULT(region, PlainRegion::create(pool_bytes));
+    region_ = std::move(region).value();
+    REMORA_TRY_RESULT(pool, Pool::create(*region_, {}));
+    pool_ = std::move(pool).value();
+    machine_ = std::make_unique<fabric::nic::sim::SimMachine>(loop_, network_, seed_for(0));
+    lines_ = std::make_unique<CachedLines>(profile_.memory, region_->bytes(), medium_);
+    loop_.on_placed([this](ConstBytes range) { lines_->changed(range); });
+    HostCosts costs = costs_;
+    costs.write_back = lines_.get();
+    REMORA_TRY_RESULT(
+        server, engine_.start_server(Host(loop_, machine_->nic, region_.get(), Faults(), costs,
+                                          request_core, &server_cpu_),
+                                     *pool_, server_options_for(plan_, options_.server)));
+    server_ = std::move(server).value();
+    return {};
+  }
+
+  Status start_client(std::uint32_t number) {
+    Client& client = clients_.emplace_back();
+    const std::uint32_t machines =
+        options_.client_machines == 0 ? plan_.clients : options_.client_machines;
+    if (number < machines) {
+      client_machines_.push_back(
+          std::make_unique<fabric::nic::sim::SimMachine>(loop_, network_, seed_for(number + 1)));
+    }
+    const Host host(loop_, client_machines_[number % machines]->nic, nullptr, Faults(), costs_,
+                    first_client_core + number, &client_cpu_);
+    kv::ClientOptions options = client_options_for(plan_, options_.depth);
+    options.verify_reads = options_.verify_reads;
+    REMORA_TRY_RESULT(pending, engine_.start_client(host, options));
+    REMORA_TRY_RESULT(address, server_->accept((*pending)->address()));
+    REMORA_TRY_RESULT(store, loop_.block_on((*pending)->connect(*address)));
+    client.store = std::move(store).value();
+    client.run = std::make_unique<ClientRun>(
+        host, *client.store, plan_, inserts_, meter_,
+        ClientRunOptions{.client = number,
+                         .depth = options_.depth,
+                         .load_depth = load_depth_for(plan_, options_.depth),
+                         .put = {.durability = options_.durability},
+                         .check_values = options_.check_values});
+    return {};
+  }
+
+  Status load() {
+    std::vector<Task<Status>> flows;
+    for (Client& client : clients_) {
+      flows.push_back(client.run->load());
+    }
+    run_until([&] { return std::ranges::all_of(flows, &Task<Status>::finished); });
+    for (const Client& client : clients_) {
+      REMORA_TRY(client.run->first_failure());
+    }
+    for (int look = 0; look < quiet_looks && server_->busy(); ++look) {
+      (void)loop_.run_for(quiet_look_ns);
+    }
+    return {};
+  }
+
+  void begin() {
+    for (Client& client : clients_) {
+      flows_.push_back(client.run->keep_on(going_));
+    }
+  }
+
+  // Until the run is steady, or has become too long for that.
+  void warm_up() {
+    perform(plan_.warm_up);
+    Steady steady;
+    const std::uint64_t window = window_of(options_.steady, in_flight());
+    while (!is_steady_ && !has_ended() && going_.ended + window <= options_.steady.limit) {
+      const std::uint64_t begin_ns = loop_.now_ns();
+      perform(window);
+      is_steady_ = steady.ended(window, loop_.now_ns() - begin_ns, backlog_of(*server_));
+    }
+    warmed_up_ = going_.ended;
+  }
+
+  ModelledReport measure() {
+    server_cpu_ = {};
+    client_cpu_ = {};
+    const std::uint64_t begin_ns = loop_.now_ns();
+    const std::uint64_t request_ns = loop_.busy_ns(request_core);
+    const std::uint64_t background_ns = loop_.busy_ns(background_core);
+    const std::uint64_t medium_ns = medium_.busy_ns();
+    closed_ = {.in_flight = in_flight(), .before_ns = under_way_ns()};
+    going_.metered = true;
+    perform(plan_.operations);
+    going_.metered = false;
+    const std::uint64_t span_ns = loop_.now_ns() - begin_ns;
+    closed_.span_ns = span_ns;
+    closed_.after_ns = under_way_ns();
+    const auto load_of = [&](CoreId core, std::uint64_t before_ns, std::uint32_t cores) {
+      return span_ns == 0 ? 0
+                          : static_cast<double>(loop_.busy_ns(core) - before_ns) /
+                                static_cast<double>(span_ns) / std::max(cores, 1u);
+    };
+    ModelledReport report;
+    static_cast<Report&>(report) = report_of(meter_, span_ns);
+    closed_.ended_ns = report.all.mean_ns * static_cast<double>(report.all.count);
+    report.server_cpu = server_cpu_;
+    report.client_cpu = client_cpu_;
+    report.server_core_load = load_of(request_core, request_ns, options_.cores.request);
+    report.background_core_load =
+        load_of(background_core, background_ns, options_.cores.background);
+    report.medium_load = span_ns == 0 ? 0
+                                      : static_cast<double>(medium_.busy_ns() - medium_ns) /
+                                            static_cast<double>(span_ns);
+    report.steady = is_steady_;
+    report.warmed_up = warmed_up_;
+    report.backlog = backlog_of(*server_);
+    report.persistent_share =
+        persistent_share_of(engine_, options_.durability, report.backlog, puts_so_far());
+    return report;
+  }
+
+  // Lets what is under way end, which is not measured, and adds what there is to say of all of it.
+  void end(ModelledReport& report) {
+    going_.stops = true;
+    run_until([&] { return has_ended(); });
+    for (const kv::StoreServer::Counter& counter : server_->counters()) {
+      report.counters.emplace_back(counter.name, counter.value);
+    }
+    for (const Client& client : clients_) {
+      if (report.first_failure.ok()) {
+        report.first_failure = client.run->first_failure();
+      }
+    }
+    report.events = loop_.events();
+    report.trace_hash = loop_.trace_hash();
+  }
+
+  std::uint64_t under_way_ns() const {
+    std::uint64_t sum_ns = 0;
+    for (const Client& client : clients_) {
+      sum_ns += client.run->under_way_ns();
+    }
+    return sum_ns;
+  }
+
+  bool has_ended() const { return std::ranges::all_of(flows_, &Task<void>::finished); }
+  std::uint64_t in_flight() const { return std::uint64_t{plan_.clients} * options_.depth; }
+
+  // What was put, by the share that puts have of the workload; what was metered is close to it.
+  std::uint64_t puts_so_far() const {
+    const workload::Summary all = meter_.summary();
+    std::uint64_t puts = 0;
+    for (const workload::Kind kind : workload::all_kinds) {
+      puts += workload::writes_value(kind) ? meter_.summary(kind).count : 0;
+    }
+    return all.count == 0 ? 0 : puts * going_.ended / all.count;
+  }
+
+  // So many more operations, of all clients together; fewer when the store has failed for good.
+  void perform(std::uint64_t operations) {
+    const std::uint64_t until = going_.ended + operations;
+    run_until([&] { return going_.ended >= until || has_ended(); });
+  }
+
+  // Asked after each event, so that time does not go on.
+  template <typename Done>
+  void run_until(Done done) {
+    RunState state = RunState::running;
+    while (state == RunState::running && !done()) {
+      for (int i = 0; i < events_per_look && state == RunState::running && !done(); ++i) {
+        state = loop_.step();
+      }
+      show_progress();
+    }
+    REMORA_CHECK(state == RunState::running, "an operation of the store under test never ends");
+  }
+
+  // How long it takes to become steady nobody knows before.
+  void show_progress() const {
+    if (!options_.progress) {
+      return;
+    }
+    std::uint64_t performed = 0;
+    for (const Client& client : clients_) {
+      performed += client.run->performed();
+    }
+    const std::uint64_t most = plan_.records + plan_.warm_up;
+    const std::uint64_t measured = meter_.count() + (going_.stops ? 1 : 0);
+    options_.progress(measured == 0 ? std::min(performed, most)
+                                    : most + std::min(meter_.count(), plan_.operations),
+                      most + plan_.operations);
+  }
+
+  std::uint64_t seed_for(std::uint64_t machine) const { return mix(plan_.seed + mix(machine)); }
+
+  // Members are destroyed from the last to the first.
+  const ModelledOptions& options_;
+  const workload::Plan& plan_;
+  const workload::Plan sizes_;
+  const kv::Engine& engine_;
+  const Profile profile_;
+  const HostCosts costs_;
+  HostTally server_cpu_;
+  HostTally client_cpu_;
+  VirtualLoop loop_;
+  SimNetwork network_;
+  workload::Inserts inserts_;
+  workload::Meter meter_;
+  Medium medium_{profile_.memory.write_bytes_per_s};
+  std::unique_ptr<PlainRegion> region_;
+  std::unique_ptr<CachedLines> lines_;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<fabric::nic::sim::SimMachine> machine_;
+  std::unique_ptr<kv::StoreServer> server_;
+  std::vector<std::unique_ptr<fabric::nic::sim::SimMachine>> client_machines_;
+  std::vector<Client> clients_;
+  Going going_;
+  std::vector<Task<void>> flows_;
+  bool is_steady_ = false;
+  std::uint64_t warmed_up_ = 0;
+  ClosedLoop closed_;
+};
+
+}  // namespace
+
+std::string to_text(const ServerCores& cores) {
+  const auto plural = [](std::uint32_t count) { return count == 1 ? "" : "s"; };
+  return fmt::format("{} request core{} ({}), {} background core{}", cores.request,
+                     plural(cores.request), to_string(cores.spread), cores.background,
+                     plural(cores.background));
+}
+
+Status check_littles_law(const ClosedLoop& loop) {
+  return keeps_littles_law(loop)
+             ? Status()
+             : Status(
+                   Code::damaged,
+                   fmt::format("the model contradicts itself: {} operations in flight for {} ns, "
+                               "but those took {:.0f} ns, {} of it before and {} more at the end",
+                               loop.in_flight, loop.span_ns, loop.ended_ns, loop.before_ns,
+                               loop.after_ns));
+}
+
+Report report_of(const workload::Meter& meter, std::uint64_t span_ns) {
+  Report report;
+  report.ops_per_s = meter.operations_per_second(span_ns);
+  report.span_ns = span_ns;
+  report.all = meter.summary();
+  for (const workload::Kind kind : workload::all_kinds) {
+    report.kinds[static_cast<std::size_t>(kind)] = meter.summary(kind);
+  }
+  return report;
+}
+
+Result<Profile> profile_of(const fabric::nic::sim::ProfileNames& names,
+                           const ProfileNumbers& numbers) {
+  REMORA_TRY_RESULT(profile, fabric::nic::sim::load_profile(names));
+  for (const auto& [key, value] : numbers) {
+    REMORA_TRY(fabric::nic::sim::set_number(*profile, key, value));
+  }
+  return *profile;
+}
+
+Result<ModelledReport> run_modelled(const ModelledOptions& options) {
+  REMORA_TRY(workload::validate(options.plan));
+  if (options.depth == 0) {
+    return Status(Code::invalid_argument, "a client has at least one operation in flight");
+  }
+  if (options.cores.request == 0) {
+    return Status(Code::invalid_argument, "a server has at least one request core");
+  }
+  for (const CpuUse& use : {options.cores.use, options.client_use}) {
+    if (!(use.share > 0 && use.share <= 1) || use.slice_ns == 0) {
+      return Status(Code::invalid_argument,
+                    "a core's share is above 0 and at most 1, in slices of some length");
+    }
+  }
+  REMORA_TRY_RESULT(engine, kv::find_engine(options.engine));
+  REMORA_TRY_RESULT(profile, profile_of(options.profile, options.numbers));
+  return std::make_unique<ModelledRun>(options, **engine, *profile)->run();
+}
+
+}  // namespace remora::store_bench

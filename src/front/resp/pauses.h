@@ -1,0 +1,70 @@
+// Pauses: connections whose next request waits: for room, for a value of a native client that is on
+// its way, or for its time (WAITAOF).
+//
+// One thread, the loop's. All that is handed in outlives it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "front/resp/command.h"
+#include "front/resp/connection.h"
+#include "front/resp/desk.h"
+#include "front/resp/held_replies.h"
+#include "front/resp/output.h"
+#include "kv/local_store.h"
+#include "runtime/flows.h"
+#include "runtime/runtime.h"
+#include "runtime/task.h"
+#include "runtime/timer.h"
+
+namespace remora::resp {
+
+class Pauses final : private Timer {
+ public:
+  Pauses(Runtime& runtime, kv::LocalStore& store, const Settings& settings, Desk& desk,
+         HeldReplies& held, Output& out)
+      : runtime_(runtime),
+        store_(store),
+        settings_(settings),
+        desk_(desk),
+        held_(held),
+        out_(out) {}
+
+  void wait_for_room(Connection& connection);
+  void wait_for_value(Connection& connection);
+  // WAITAOF.
+  void wait_for_persistence(Connection& connection, const PersistenceWait& wait);
+
+  // The connection is closed.
+  void forget(Connection& connection);
+
+  bool busy() const { return flows_.size() != 0; }
+  // Nothing begins any more.
+  void abandon() { flows_.abandon(); }
+
+ private:
+  void expire() override { end_waits(); }
+  Task<void> make_room();
+  Task<void> look_for_values();
+  Task<void> make_persistent(kv::LocalStore::Mark mark);
+  std::uint64_t next_end_ns() const;
+  void end_waits();
+  void answer(Connection& connection, bool is_persistent);
+
+  Runtime& runtime_;
+  kv::LocalStore& store_;
+  const Settings& settings_;
+  Desk& desk_;
+  HeldReplies& held_;
+  Output& out_;
+  std::vector<Connection*> roomless_;
+  std::vector<Connection*> valueless_;
+  std::vector<Connection*> waiting_;  // WAITAOF
+  bool making_room_ = false;
+  bool looking_ = false;
+  Flows flows_;
+};
+
+}  // namespace remora::resp

@@ -1,0 +1,21 @@
+// Mistakes that saw can be told to make, one at a time; each must be noticed by the crash world.
+#pragma once
+
+#include <array>
+
+#include "base/faults.h"
+#include "kv/rivals/faults.h"
+
+namespace remora::kv::saw::faults {
+
+using namespace rival_faults;
+
+inline constexpr Fault send_before_write = {
+    "send-before-write", "the client asks for persistence before it has written the value"};
+
+inline constexpr std::array all = {
+    &value_not_persisted, &flag_before_value, &flag_not_persisted, &acknowledged_early,
+    &index_first,         &send_before_write, &del_not_persisted,  &recovery_takes_unflagged,
+    &recovery_takes_first};
+
+}  // namespace remora::kv::saw::faults
