@@ -13,6 +13,7 @@ namespace {
 // What the parameters say of a store and of its load, in whatever world.
 struct StoreExperimentRun {
   std::string engine;
+  std::string way;  // in place of the engine, in the model (lab/run/ways.h)
   workload::Plan plan;
   bool cleaning = false;  // the log is cleaned all the time
 };
@@ -26,6 +27,7 @@ Result<std::string> sizes_of(const figures::Parameters& parameters, const std::s
 Result<StoreExperimentRun> store_run_of(const figures::Parameters& parameters,
                                         const FigureRunOptions& options) {
   const Result<std::string> engine = parameters.text("engine");
+  const Result<std::string> way = parameters.text("way");
   const Result<std::string> name = parameters.text("workload");
   const Result<std::int64_t> clients = parameters.integer("clients");
   const Result<std::string> key_bytes = sizes_of(parameters, "key_size_bytes");
@@ -42,6 +44,7 @@ Result<StoreExperimentRun> store_run_of(const figures::Parameters& parameters,
   }
   StoreExperimentRun run;
   run.engine = *engine;
+  run.way = way.ok() ? *way : "";
   run.plan.workload = *workload;
   run.plan.keys = *keys;
   run.plan.values = *values;
@@ -63,6 +66,7 @@ Result<FigureValues> StoreExperiment::model(const figures::FigureRun& run,
   REMORA_TRY_RESULT(store, store_run_of(run.parameters, options));
   store_bench::ModelledOptions modelled;
   modelled.engine = store->engine;
+  modelled.way = store->way;
   modelled.plan = store->plan;
   modelled.plan.warm_up = 0;  // until it is steady
   modelled.steady.limit = options.warm_up_limit;
@@ -75,7 +79,8 @@ Result<FigureValues> StoreExperiment::model(const figures::FigureRun& run,
 }
 
 std::string StoreExperiment::why_not_measured(const figures::FigureRun& run) const {
-  return why_parts_are_not_measured(run);
+  return run.parameters.has("way") ? "single differences between designs are modelled alone"
+                                   : why_parts_are_not_measured(run);
 }
 
 Result<FigureValues> StoreExperiment::measure(const figures::FigureRun& run, link::WireKind wire,

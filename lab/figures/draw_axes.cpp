@@ -10,6 +10,8 @@ namespace remora::figures {
 namespace {
 
 constexpr double tick_gap = 6;
+constexpr double slot_gap = 4;   // between names of categories
+constexpr double name_row = 14;  // of a name that takes several lines
 const TextStyle tick_style{12, false, ink};
 const TextStyle label_style{13, false, ink};
 const TextStyle panel_style{13.5, true, ink};
@@ -70,19 +72,36 @@ void draw_y(const Plot& plot, Canvas& canvas) {
   }
 }
 
-// Names that would touch the one before are left out; the mark stays.
+// The lines that the names of categories take, in slots of that width.
+std::size_t name_lines(const Chart& chart, double slot_width, Canvas& canvas) {
+  std::size_t most = 1;
+  if (chart.x.scale == Scale::category) {
+    for (const std::string& name : chart.x.names) {
+      most = std::max(most, canvas.wrapped(name, slot_width - slot_gap, tick_style).size());
+    }
+  }
+  return most;
+}
+
+void draw_category(const std::string& name, double x, double top, double width, Canvas& canvas) {
+  for (const std::string& line : canvas.wrapped(name, width, tick_style)) {
+    canvas.text(canvas.fitted(line, width, tick_style), {x, top}, Align::centre, tick_style);
+    top += name_row;
+  }
+}
+
+// Names along a scale that would touch the one before are left out; the mark stays.
 void draw_x(const Chart& chart, const Plot& plot, double names_top, Canvas& canvas) {
   double free_from = -HUGE_VAL;
-  const bool category = chart.x.scale == Scale::category;
   const std::size_t count = chart.x.names.size();
   for (std::size_t place = 0; place < count; ++place) {
     const double x = plot.x_of(chart.x, place);
-    if (!category) {
-      canvas.line({x, plot.area.bottom()}, {x, plot.area.bottom() + 5}, ink, 1);
+    const std::string& name = chart.x.names[place];
+    if (chart.x.scale == Scale::category) {
+      draw_category(name, x, names_top, plot.slot_width(count) - slot_gap, canvas);
+      continue;
     }
-    const std::string name =
-        category ? canvas.fitted(chart.x.names[place], plot.slot_width(count) - 4, tick_style)
-                 : chart.x.names[place];
+    canvas.line({x, plot.area.bottom()}, {x, plot.area.bottom() + 5}, ink, 1);
     const double half = canvas.text_width(name, tick_style) / 2;
     if (x - half >= free_from) {
       canvas.text(name, {x, names_top}, Align::centre, tick_style);
@@ -127,7 +146,11 @@ Plot draw_axes(const Chart& chart, const ChartPanel& panel, const Box& box, Canv
   const double left = 30 + tick_width + 12;
   const double top = panel.title.empty() ? 8 : 28;
   const double bar_names = stacked ? 18 : 0;
-  const double bottom = 46 + bar_names;
+  const double slot_width =
+      (box.width - left - 16) / static_cast<double>(std::max<std::size_t>(chart.x.names.size(), 1));
+  const double more_rows =
+      static_cast<double>(name_lines(chart, slot_width, canvas) - 1) * name_row;
+  const double bottom = 46 + bar_names + more_rows;
   plot.area = {box.left + left, box.top + top, box.width - left - 16, box.height - top - bottom};
 
   draw_y(plot, canvas);
@@ -137,8 +160,8 @@ Plot draw_axes(const Chart& chart, const ChartPanel& panel, const Box& box, Canv
               1);
   const double middle = plot.area.left + plot.area.width / 2;
   canvas.text(panel.title, {middle, box.top + 16}, Align::centre, panel_style);
-  canvas.text(chart.x_label, {middle, plot.area.bottom() + 37 + bar_names}, Align::centre,
-              label_style);
+  canvas.text(chart.x_label, {middle, plot.area.bottom() + 37 + bar_names + more_rows},
+              Align::centre, label_style);
   canvas.text(panel.y_label, {box.left + 14, plot.area.top + plot.area.height / 2}, Align::centre,
               label_style, true);
   return plot;

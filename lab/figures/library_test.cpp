@@ -55,8 +55,8 @@ TEST(Library, has_every_figure_of_efactory_and_reads_each_of_its_claims) {
 
 TEST(Library, selects_by_paper_figure_and_group) {
   const Library library = built_in();
-  EXPECT_EQ(keys(library, "").size(), 8U);
-  EXPECT_EQ(keys(library, "efactory").size(), 8U);
+  EXPECT_EQ(keys(library, "").size(), 9U);
+  EXPECT_EQ(keys(library, "efactory").size(), 9U);
   EXPECT_THAT(keys(library, "efactory-9b"), ElementsAre("efactory-9b"));
   EXPECT_THAT(keys(library, "efactory-9"),
               ElementsAre("efactory-9a", "efactory-9b", "efactory-9c", "efactory-9d"));
@@ -84,9 +84,11 @@ std::string claim(const std::string& id, const std::string& figure, const std::s
 }
 
 std::string library_complaint(const std::string& claims, const std::string& readings,
-                              const std::string& findings = "", const std::string& remarks = "") {
+                              const std::string& findings = "", const std::string& remarks = "",
+                              const std::string& figure = "1") {
   const std::string claims_file = R"({"about": {}, "claims": [)" + claims + "]}";
-  const std::string figures_file = small_figures(readings);
+  std::string figures_file = small_figures(readings);
+  figures_file.replace(figures_file.find(R"("id": "1")"), 9, R"("id": ")" + figure + '"');
   const std::string findings_file =
       R"({"about": "a", "findings": {)" + findings + R"(}, "remarks": {)" + remarks + "}}";
   Result<Library> library = Library::parse({{"claims.json", claims_file},
@@ -111,6 +113,13 @@ TEST(Library, refuses_a_reading_of_no_claim_or_of_another_kind) {
   EXPECT_THAT(library_complaint("", reading), HasSubstr("no claim of it"));
   EXPECT_THAT(library_complaint(claim("c", "1", "shape"), reading),
               HasSubstr("read by conditions"));
+}
+
+// A figure that no paper has may be drawn, and nothing is read from it.
+TEST(Library, takes_a_figure_of_our_own_that_reads_no_claim) {
+  EXPECT_EQ(library_complaint("", "", "", "", "ours"), "");
+  EXPECT_THAT(library_complaint("", R"({"claim": "c", "subject": ["a"]})", "", "", "ours"),
+              HasSubstr("figure p-ours is not in papers.json"));
 }
 
 TEST(Library, refuses_a_finding_about_no_claim) {

@@ -12,6 +12,7 @@
 #include "lab/run/medium.h"
 #include "lab/run/plain_region.h"
 #include "lab/run/sizes.h"
+#include "lab/run/ways.h"
 #include "pmem/pool.h"
 #include "runtime/virtual_loop.h"
 #include "runtime/when_all.h"
@@ -175,10 +176,15 @@ class ModelledRun {
     for (const Client& client : clients_) {
       REMORA_TRY(client.run->first_failure());
     }
-    for (int look = 0; look < quiet_looks && server_->busy(); ++look) {
+    for (int look = 0; look < quiet_looks && !is_quiet(); ++look) {
       (void)loop_.run_for(quiet_look_ns);
     }
     return {};
+  }
+
+  // One that cleans all the time never has nothing to do.
+  bool is_quiet() const {
+    return options_.server.clean_always ? backlog_of(*server_) == 0 : !server_->busy();
   }
 
   void begin() {
@@ -394,7 +400,8 @@ Result<ModelledReport> run_modelled(const ModelledOptions& options) {
                     "a core's share is above 0 and at most 1, in slices of some length");
     }
   }
-  REMORA_TRY_RESULT(engine, kv::find_engine(options.engine));
+  REMORA_TRY_RESULT(engine,
+                    options.way.empty() ? kv::find_engine(options.engine) : find_way(options.way));
   REMORA_TRY_RESULT(profile, profile_of(options.profile, options.numbers));
   return std::make_unique<ModelledRun>(options, **engine, *profile)->run();
 }

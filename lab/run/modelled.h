@@ -55,6 +55,7 @@ using ProfileNumbers = std::vector<std::pair<std::string, std::uint64_t>>;
 
 struct ModelledOptions {
   std::string engine = "efactory";
+  std::string way = {};      // in place of the engine: one of ways.h
   workload::Plan plan = {};  // with the seed of everything; its warm-up is the least there is
   ServerCores cores = {};
   CpuUse client_use = {};

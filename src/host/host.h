@@ -69,6 +69,10 @@ class Host {
   Host on_core(CoreId core) const {
     return Host(runtime_, device_, region_, faults_, costs_, core, tally_, worker_, worker_region_);
   }
+  // The same host with this mistake planted, or none.
+  Host with_faults(const Faults& faults) const {
+    return Host(runtime_, device_, region_, faults, costs_, core_, tally_, worker_, worker_region_);
+  }
   // The same host with a thread for long pieces of background work, which reaches the persistent
   // memory through a region of its own where threads have one each, as in the crash world.
   Host with_worker(Aside* worker, Region* its_region = nullptr) const {

@@ -70,4 +70,8 @@ const Engine& engine_without_hybrid_reads() {
   return efactory;
 }
 
+std::unique_ptr<const Engine> engine_with(const EngineOptions& options) {
+  return std::make_unique<Efactory>(as_published, options);
+}
+
 }  // namespace remora::kv::efactory

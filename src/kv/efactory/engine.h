@@ -10,11 +10,16 @@
 // persistent; a del always is.
 #pragma once
 
+#include <memory>
+
+#include "kv/efactory/engine_options.h"
 #include "kv/store.h"
 
 namespace remora::kv::efactory {
 
 const Engine& engine();
 const Engine& engine_without_hybrid_reads();
+// One that does some things as the paper has them; it is found by no name.
+std::unique_ptr<const Engine> engine_with(const EngineOptions& options);
 
 }  // namespace remora::kv::efactory

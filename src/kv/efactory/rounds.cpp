@@ -17,15 +17,22 @@ constexpr std::uint64_t patience_with_waiting = 20;
 
 }  // namespace
 
-Rounds::Rounds(Catalogue& catalogue, Peers& peers, const ServerOptions& options, bool hybrid_reads)
+Rounds::Rounds(Catalogue& catalogue, Peers& peers, const ServerOptions& options,
+               const EngineOptions& engine)
     : catalogue_(catalogue),
       background_(catalogue.background()),
       peers_(peers),
       put_timeout_ns_(options.put_timeout_ns),
       client_timeout_ns_(options.client_timeout_ns),
-      hybrid_reads_(hybrid_reads),
+      engine_(engine),
       turn_(background_.runtime(), 1),
-      reads_(hybrid_reads ? Reads::by_mark : Reads::asked) {}
+      reads_(allowed(Reads::by_mark)) {}
+
+Reads Rounds::allowed(Reads reads) const {
+  const bool may_read =
+      engine_.hybrid_reads && (engine_.reads_while_cleaning || reads == Reads::by_mark);
+  return may_read ? reads : Reads::asked;
+}
 
 Reads Rounds::reads_of(Finding finding) const {
   if (finding == Finding::by_mark) {
@@ -48,7 +55,7 @@ Task<void> Rounds::hold_again() {
 
 Task<void> Rounds::hold_in_turn(Reads reads) {
   ++round_;
-  reads_ = hybrid_reads_ ? reads : Reads::asked;
+  reads_ = allowed(reads);
   const bool in_a_hurry = background_.faults().planted(
       reads == Reads::by_mark ? faults::free_without_notice : faults::clean_without_notice);
   peers_.for_each([](Peer& peer) {

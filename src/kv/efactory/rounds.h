@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "kv/efactory/cleaning_stages.h"
+#include "kv/efactory/engine_options.h"
 #include "kv/efactory/messages.h"
 #include "kv/efactory/peers.h"
 #include "runtime/semaphore.h"
@@ -28,8 +29,10 @@ namespace remora::kv::efactory {
 
 class Rounds {
  public:
-  // Without hybrid reads clients are always told to ask.
-  Rounds(Catalogue& catalogue, Peers& peers, const ServerOptions& options, bool hybrid_reads);
+  // Without hybrid reads clients are always told to ask; without reads while the log is cleaned,
+  // as long as that lasts.
+  Rounds(Catalogue& catalogue, Peers& peers, const ServerOptions& options,
+         const EngineOptions& engine);
   // Once, before the first client comes.
   void use(rpc::Server& rpc) { rpc_ = &rpc; }
 
@@ -64,6 +67,7 @@ class Rounds {
 
  private:
   Layout layout_of(const Peer& peer) const;
+  Reads allowed(Reads reads) const;
   bool all_have_arrived() const;
   // Those that were not told yet.
   void tell_layout();
@@ -77,7 +81,7 @@ class Rounds {
   rpc::Server* rpc_ = nullptr;
   const std::uint64_t put_timeout_ns_;
   const std::uint64_t client_timeout_ns_;
-  const bool hybrid_reads_;
+  const EngineOptions engine_;
   Semaphore turn_;
   std::uint64_t round_ = 0;
   Reads reads_;

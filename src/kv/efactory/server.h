@@ -22,6 +22,7 @@
 #include "host/committer.h"
 #include "kv/efactory/catalogue.h"
 #include "kv/efactory/cleaner.h"
+#include "kv/efactory/engine_options.h"
 #include "kv/efactory/expirer.h"
 #include "kv/efactory/local_store.h"
 #include "kv/efactory/marks.h"
@@ -37,10 +38,6 @@
 #include "runtime/flows.h"
 
 namespace remora::kv::efactory {
-
-struct EngineOptions {
-  bool hybrid_reads = true;  // without: efactory-no-hr
-};
 
 class EfactoryServer final : public StoreServer, private Surroundings {
  public:

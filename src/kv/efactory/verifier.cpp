@@ -32,13 +32,14 @@ std::uint64_t due_ns(const Awaited& version) {
 }  // namespace
 
 Verifier::Verifier(Catalogue& catalogue, Committer& commits, Peers& peers, EfactoryLocal& local,
-                   std::uint64_t put_timeout_ns)
+                   std::uint64_t put_timeout_ns, bool verifies_newest)
     : catalogue_(catalogue),
       background_(catalogue.background()),
       commits_(commits),
       peers_(peers),
       local_(local),
       put_timeout_ns_(put_timeout_ns),
+      verifies_newest_(verifies_newest),
       flushed_(background_.region().granularity() == Granularity::page ? versions_per_commit
                                                                        : versions_per_batch) {}
 
@@ -147,7 +148,8 @@ std::optional<Object> Verifier::open(const Awaited& version, std::uint64_t now_n
 // complete, that is made durable in its stead: under load, when the verifier falls behind, keys
 // that are put often cost it one version each.
 Verifier::Sight Verifier::look_at(const Object& object, Awaited& version, std::uint64_t age_ns) {
-  const std::optional<Object> newer = catalogue_.newer_version(object, background_);
+  const std::optional<Object> newer =
+      verifies_newest_ ? catalogue_.newer_version(object, background_) : std::nullopt;
   if (newer && newer->durable()) {
     ++superseded_;
     peers_.arrived_or_lost(version);

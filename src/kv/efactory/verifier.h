@@ -23,9 +23,10 @@ namespace remora::kv::efactory {
 
 class Verifier {
  public:
-  // All outlive it. The local store is told when the medium takes nothing more.
+  // All outlive it. The local store is told when the medium takes nothing more. A complete newest
+  // version stands for those before it, or each is verified in the order of requests.
   Verifier(Catalogue& catalogue, Committer& commits, Peers& peers, EfactoryLocal& local,
-           std::uint64_t put_timeout_ns);
+           std::uint64_t put_timeout_ns, bool verifies_newest);
 
   // The flows, until the medium fails.
   Task<void> verify();
@@ -113,6 +114,7 @@ class Verifier {
   Peers& peers_;
   EfactoryLocal& local_;
   const std::uint64_t put_timeout_ns_;
+  const bool verifies_newest_;
   std::vector<Awaited> flushed_;  // what one drain makes persistent
   bool at_work_ = false;          // versions are in its hands, and awaited no more
   Offset in_hand_ = 0;
