@@ -60,6 +60,7 @@ Status read_machines(const figures::Parameters& parameters, const FigureRunOptio
   REMORA_TRY(read_into(slice_us, parameters, "slice_us", &Parameters::number));
   REMORA_TRY(
       read_into(modelled.client_machines, parameters, "client_machines", &Parameters::integer));
+  REMORA_TRY(read_into(modelled.servers, parameters, "servers", &Parameters::integer));
   if (!(slice_us >= 0.001 && slice_us <= 1e9)) {
     return Status(Code::invalid_argument, "a slice is a nanosecond or more");
   }

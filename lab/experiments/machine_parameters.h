@@ -6,6 +6,7 @@
 //   server_share, client_share                of their cores' time; other programs have the rest
 //   slice_us              in pieces of this length
 //   client_machines       which the clients share; 0: each has its own
+//   servers               on one machine
 //
 // The first four belong together; each of the others may be missing.
 #pragma once

@@ -9,9 +9,9 @@ using store_bench::ModelledOptions;
 
 TEST(MachineParameters, say_how_cores_are_many_wait_and_are_shared) {
   figures::Parameters parameters;
-  for (const auto& [name, value] :
-       {std::pair("request_cores", 4), std::pair("background_cores", 2),
-        std::pair("awaited_versions", 64), std::pair("client_machines", 3)}) {
+  for (const auto& [name, value] : {std::pair("request_cores", 4), std::pair("background_cores", 2),
+                                    std::pair("awaited_versions", 64),
+                                    std::pair("client_machines", 3), std::pair("servers", 2)}) {
     parameters.set(name, std::int64_t{value});
   }
   parameters.set("spread", std::string("any"));
@@ -26,6 +26,7 @@ TEST(MachineParameters, say_how_cores_are_many_wait_and_are_shared) {
   EXPECT_EQ(modelled.cores.use, (store_bench::CpuUse{.sleeps = true, .slice_ns = 50'000}));
   EXPECT_EQ(modelled.client_use, (store_bench::CpuUse{.share = 0.25, .slice_ns = 50'000}));
   EXPECT_EQ(modelled.client_machines, 3u);
+  EXPECT_EQ(modelled.servers, 2u);
   EXPECT_EQ(modelled.server.awaited_versions, 64u);
   ASSERT_TRUE(read_machines(parameters, {.request_cores = 16}, modelled).ok());
   EXPECT_EQ(modelled.cores.request, 16u);

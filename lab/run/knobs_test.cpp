@@ -156,5 +156,31 @@ TEST(Knobs, clients_on_one_machine_share_its_nic) {
   EXPECT_NEAR(rate(options), 2e9 / 800, 0.05 * 2e9 / 800);
 }
 
+// Each has cores of its own, and the NIC is one.
+TEST(Knobs, servers_on_one_machine_share_its_nic) {
+  ModelledOptions core_bound = knob_options("rpc", "c", 64);
+  core_bound.plan.clients = 16;
+  core_bound.cores.request = 1;
+  core_bound.numbers = {{"cpu.request_ns", 2'000}};
+  const double one = rate(core_bound);
+  core_bound.servers = 2;
+  EXPECT_NEAR(rate(core_bound) / one, 2, 0.1);
+
+  ModelledOptions wire_bound = knob_options("imm", "c", 4096);
+  wire_bound.plan.clients = 16;
+  wire_bound.numbers = {{"nic.bandwidth_bits_per_s", 8'000'000'000}};
+  const double narrow = rate(wire_bound);
+  wire_bound.servers = 4;
+  EXPECT_NEAR(rate(wire_bound) / narrow, 1, 0.05);
+}
+
+TEST(Knobs, a_server_without_a_client_is_refused) {
+  ModelledOptions options = knob_options("imm", "c", 64);
+  for (const std::uint32_t servers : {0u, options.plan.clients + 1}) {
+    options.servers = servers;
+    EXPECT_EQ(run_modelled(options).code(), Code::invalid_argument);
+  }
+}
+
 }  // namespace
 }  // namespace remora::store_bench

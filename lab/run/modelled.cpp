@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <utility>
 
 #include "fabric/nic/device/sim_machine.h"
 #include "lab/run/client_run.h"
 #include "lab/run/costs.h"
-#include "lab/run/medium.h"
-#include "lab/run/plain_region.h"
+#include "lab/run/modelled_server.h"
 #include "lab/run/sizes.h"
 #include "lab/run/ways.h"
-#include "pmem/pool.h"
 #include "runtime/virtual_loop.h"
 #include "runtime/when_all.h"
 
@@ -27,20 +26,6 @@ namespace {
 constexpr std::uint64_t quiet_look_ns = 20'000;
 constexpr int quiet_looks = 50'000;  // a second of virtual time
 constexpr int events_per_look = 8192;
-constexpr CoreId request_core = 0;
-constexpr CoreId background_core = 1;
-constexpr CoreId first_client_core = 2;
-
-// Versions that wait to be made persistent, where the server does so by itself.
-std::uint64_t backlog_of(const kv::StoreServer& server) {
-  for (const kv::StoreServer::Counter& counter : server.counters()) {
-    if (counter.name == "awaited_versions") {
-      return counter.value;
-    }
-  }
-  return 0;
-}
-
 // Of what was put in the run and waited for by nobody.
 double persistent_share_of(const kv::Engine& engine, kv::Durability durability,
                            std::uint64_t backlog, std::uint64_t puts) {
@@ -62,13 +47,6 @@ fabric::nic::sim::MemoryProfile cached(const Profile& profile) {
   return memory;
 }
 
-CoreHabit habit_of(const CpuUse& use, const Profile& profile) {
-  const auto slice_ns = static_cast<double>(use.slice_ns);
-  return {.wake_ns = use.sleeps ? profile.cpu.interrupt_ns : 0,
-          .slice_ns = use.slice_ns,
-          .others_ns = static_cast<std::uint64_t>(slice_ns / use.share - slice_ns)};
-}
-
 struct Client {
   std::unique_ptr<kv::StoreClient> store;
   std::unique_ptr<ClientRun> run;
@@ -85,20 +63,19 @@ class ModelledRun {
         costs_(costs_of(profile)),
         loop_({.seed = plan_.seed}),
         network_(loop_, profile.nic, cached(profile), Random(mix(plan_.seed))),
-        inserts_(plan_.records, plan_.clients) {
-    const ServerCores& cores = options.cores;
-    loop_.add_group({cores.request, cores.spread});
-    (void)(cores.background == 0 ? loop_.add_alias(request_core)
-                                 : loop_.add_pool(cores.background));
+        servers_(loop_, network_, profile_, options) {
     loop_.add_cores(plan_.clients);
-    for (CoreId core = 0; core < first_client_core + plan_.clients; ++core) {
-      loop_.set_habit(core,
-                      habit_of(core < first_client_core ? cores.use : options.client_use, profile));
+    for (std::uint32_t client = 0; client < plan_.clients; ++client) {
+      loop_.set_habit(servers_.next_core() + client, habit_of(options.client_use, profile));
+    }
+    for (std::uint32_t server = 0; server < options.servers; ++server) {
+      parts_.push_back(part_of(server));
+      inserts_.emplace_back(parts_.back().records, parts_.back().clients);
     }
   }
 
   Result<ModelledReport> run() {
-    REMORA_TRY(start_server());
+    REMORA_TRY(servers_.start(engine_, sizes_, seed_for(0)));
     for (std::uint32_t client = 0; client < plan_.clients; ++client) {
       REMORA_TRY(start_client(client));
     }
@@ -121,24 +98,12 @@ class ModelledRun {
     return plan;
   }
 
-  Status start_server() {
-    const std::uint64_t pool_bytes =
-        options_.pool_bytes != 0 ? options_.pool_bytes : pool_bytes_for(sizes_);
-    REMORA_TRY_RESULT(region, PlainRegion::create(pool_bytes));
-    region_ = std::move(region).value();
-    REMORA_TRY_RESULT(pool, Pool::create(*region_, {}));
-    pool_ = std::move(pool).value();
-    machine_ = std::make_unique<fabric::nic::sim::SimMachine>(loop_, network_, seed_for(0));
-    lines_ = std::make_unique<CachedLines>(profile_.memory, region_->bytes(), medium_);
-    loop_.on_placed([this](ConstBytes range) { lines_->changed(range); });
-    HostCosts costs = costs_;
-    costs.write_back = lines_.get();
-    REMORA_TRY_RESULT(
-        server, engine_.start_server(Host(loop_, machine_->nic, region_.get(), Faults(), costs,
-                                          request_core, &server_cpu_),
-                                     *pool_, server_options_for(plan_, options_.server)));
-    server_ = std::move(server).value();
-    return {};
+  // The load of one server, which has records of its own. Clients take turns with the servers.
+  workload::Plan part_of(std::uint32_t server) const {
+    workload::Plan part = plan_;
+    part.clients = (plan_.clients + options_.servers - 1 - server) / options_.servers;
+    part.seed = server == 0 ? plan_.seed : mix(plan_.seed + server);
+    return part;
   }
 
   Status start_client(std::uint32_t number) {
@@ -150,16 +115,17 @@ class ModelledRun {
           std::make_unique<fabric::nic::sim::SimMachine>(loop_, network_, seed_for(number + 1)));
     }
     const Host host(loop_, client_machines_[number % machines]->nic, nullptr, Faults(), costs_,
-                    first_client_core + number, &client_cpu_);
+                    servers_.next_core() + number, &client_cpu_);
     kv::ClientOptions options = client_options_for(plan_, options_.depth);
     options.verify_reads = options_.verify_reads;
     REMORA_TRY_RESULT(pending, engine_.start_client(host, options));
-    REMORA_TRY_RESULT(address, server_->accept((*pending)->address()));
+    REMORA_TRY_RESULT(address, servers_.of_client(number).accept((*pending)->address()));
     REMORA_TRY_RESULT(store, loop_.block_on((*pending)->connect(*address)));
     client.store = std::move(store).value();
     client.run = std::make_unique<ClientRun>(
-        host, *client.store, plan_, inserts_, meter_,
-        ClientRunOptions{.client = number,
+        host, *client.store, parts_[number % options_.servers], inserts_[number % options_.servers],
+        meter_,
+        ClientRunOptions{.client = number / options_.servers,
                          .depth = options_.depth,
                          .load_depth = load_depth_for(plan_, options_.depth),
                          .put = {.durability = options_.durability},
@@ -176,15 +142,10 @@ class ModelledRun {
     for (const Client& client : clients_) {
       REMORA_TRY(client.run->first_failure());
     }
-    for (int look = 0; look < quiet_looks && !is_quiet(); ++look) {
+    for (int look = 0; look < quiet_looks && !servers_.is_quiet(); ++look) {
       (void)loop_.run_for(quiet_look_ns);
     }
     return {};
-  }
-
-  // One that cleans all the time never has nothing to do.
-  bool is_quiet() const {
-    return options_.server.clean_always ? backlog_of(*server_) == 0 : !server_->busy();
   }
 
   void begin() {
@@ -201,18 +162,16 @@ class ModelledRun {
     while (!is_steady_ && !has_ended() && going_.ended + window <= options_.steady.limit) {
       const std::uint64_t begin_ns = loop_.now_ns();
       perform(window);
-      is_steady_ = steady.ended(window, loop_.now_ns() - begin_ns, backlog_of(*server_));
+      is_steady_ = steady.ended(window, loop_.now_ns() - begin_ns, servers_.backlog());
     }
     warmed_up_ = going_.ended;
   }
 
   ModelledReport measure() {
-    server_cpu_ = {};
+    servers_.cpu() = {};
     client_cpu_ = {};
     const std::uint64_t begin_ns = loop_.now_ns();
-    const std::uint64_t request_ns = loop_.busy_ns(request_core);
-    const std::uint64_t background_ns = loop_.busy_ns(background_core);
-    const std::uint64_t medium_ns = medium_.busy_ns();
+    const ModelledServers::Busy before = servers_.busy();
     closed_ = {.in_flight = in_flight(), .before_ns = under_way_ns()};
     going_.metered = true;
     perform(plan_.operations);
@@ -220,25 +179,25 @@ class ModelledRun {
     const std::uint64_t span_ns = loop_.now_ns() - begin_ns;
     closed_.span_ns = span_ns;
     closed_.after_ns = under_way_ns();
-    const auto load_of = [&](CoreId core, std::uint64_t before_ns, std::uint32_t cores) {
+    const auto load_of = [&](std::uint64_t ModelledServers::Busy::*part, std::uint32_t cores) {
       return span_ns == 0 ? 0
-                          : static_cast<double>(loop_.busy_ns(core) - before_ns) /
+                          : static_cast<double>(servers_.busy().*part - before.*part) /
                                 static_cast<double>(span_ns) / std::max(cores, 1u);
     };
     ModelledReport report;
     static_cast<Report&>(report) = report_of(meter_, span_ns);
     closed_.ended_ns = report.all.mean_ns * static_cast<double>(report.all.count);
-    report.server_cpu = server_cpu_;
+    report.server_cpu = servers_.cpu();
     report.client_cpu = client_cpu_;
-    report.server_core_load = load_of(request_core, request_ns, options_.cores.request);
+    using Busy = ModelledServers::Busy;
+    const std::uint32_t servers = options_.servers;
+    report.server_core_load = load_of(&Busy::request_ns, servers * options_.cores.request);
     report.background_core_load =
-        load_of(background_core, background_ns, options_.cores.background);
-    report.medium_load = span_ns == 0 ? 0
-                                      : static_cast<double>(medium_.busy_ns() - medium_ns) /
-                                            static_cast<double>(span_ns);
+        load_of(&Busy::background_ns, servers * std::max(options_.cores.background, 1u));
+    report.medium_load = load_of(&Busy::medium_ns, 1);
     report.steady = is_steady_;
     report.warmed_up = warmed_up_;
-    report.backlog = backlog_of(*server_);
+    report.backlog = servers_.backlog();
     report.persistent_share =
         persistent_share_of(engine_, options_.durability, report.backlog, puts_so_far());
     return report;
@@ -248,9 +207,7 @@ class ModelledRun {
   void end(ModelledReport& report) {
     going_.stops = true;
     run_until([&] { return has_ended(); });
-    for (const kv::StoreServer::Counter& counter : server_->counters()) {
-      report.counters.emplace_back(counter.name, counter.value);
-    }
+    report.counters = servers_.counters();
     for (const Client& client : clients_) {
       if (report.first_failure.ok()) {
         report.first_failure = client.run->first_failure();
@@ -325,18 +282,13 @@ class ModelledRun {
   const kv::Engine& engine_;
   const Profile profile_;
   const HostCosts costs_;
-  HostTally server_cpu_;
   HostTally client_cpu_;
   VirtualLoop loop_;
   SimNetwork network_;
-  workload::Inserts inserts_;
+  ModelledServers servers_;
+  std::vector<workload::Plan> parts_;  // of the plan, by server
+  std::deque<workload::Inserts> inserts_;
   workload::Meter meter_;
-  Medium medium_{profile_.memory.write_bytes_per_s};
-  std::unique_ptr<PlainRegion> region_;
-  std::unique_ptr<CachedLines> lines_;
-  std::unique_ptr<Pool> pool_;
-  std::unique_ptr<fabric::nic::sim::SimMachine> machine_;
-  std::unique_ptr<kv::StoreServer> server_;
   std::vector<std::unique_ptr<fabric::nic::sim::SimMachine>> client_machines_;
   std::vector<Client> clients_;
   Going going_;
@@ -393,6 +345,9 @@ Result<ModelledReport> run_modelled(const ModelledOptions& options) {
   }
   if (options.cores.request == 0) {
     return Status(Code::invalid_argument, "a server has at least one request core");
+  }
+  if (options.servers == 0 || options.servers > options.plan.clients) {
+    return Status(Code::invalid_argument, "there are servers, and a client for each at least");
   }
   for (const CpuUse& use : {options.cores.use, options.client_use}) {
     if (!(use.share > 0 && use.share <= 1) || use.slice_ns == 0) {

@@ -3,9 +3,10 @@
 //
 // The server has a machine with cores for requests and cores for background work, for which both
 // queue: a request takes effect when a core takes it. They share the write bandwidth of its memory
-// (medium.h); what they share besides (locks, caches) costs nothing. Each client has a core, and a
-// machine, or shares one with others: then they share its NIC. Hardware profiles say what NICs,
-// memory and cores take. Memory is plain: no power is cut, and flushes cost their time and do
+// (medium.h); what they share besides (locks, caches) costs nothing. There may be several servers
+// on that machine: then they share its NIC and memory. Each client has a core, and a machine, or
+// shares one with others and with them its NIC. Hardware profiles say what NICs, memory and cores
+// take. Memory is plain: no power is cut, and flushes cost their time and do
 // nothing.
 //
 // After the load and a pause until the server is quiet, the clients work without a stop: first
@@ -38,7 +39,7 @@ struct CpuUse {
   bool operator==(const CpuUse&) const = default;
 };
 
-// Of the server's machine.
+// Of one server.
 struct ServerCores {
   std::uint32_t request = 1;
   std::uint32_t background = 1;  // 0: such work has a part of the first request core
@@ -58,6 +59,8 @@ struct ModelledOptions {
   std::string way = {};      // in place of the engine: one of ways.h
   workload::Plan plan = {};  // with the seed of everything; its warm-up is the least there is
   ServerCores cores = {};
+  // On one machine, with a store each; clients take turns with them.
+  std::uint32_t servers = 1;
   CpuUse client_use = {};
   std::uint32_t client_machines = 0;  // which the clients share; 0: each has its own
   SteadyRule steady = {};
