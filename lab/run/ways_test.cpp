@@ -19,9 +19,9 @@ ModelledOptions way_options(std::string_view way, std::string_view workload, std
   options.plan.values = workload::ValueSizes(bytes);
   options.plan.records = 300;
   options.plan.operations = 1200;
-  options.plan.clients = 8;
-  options.cores.request = 16;
-  options.steady.limit = 4'000;
+  options.plan.clients = 4;
+  options.cores.request = 4;
+  options.steady.limit = 0;
   options.profile = {.memory = "dram-clflush"};
   return options;
 }

@@ -48,10 +48,10 @@ void Cleaner::keep_room(std::uint64_t bytes) {
 
 // As much as the last cleaning has kept must have come on top, or there is nothing to be gained.
 bool Cleaner::is_due() const {
-  if (is_pressed_ || always_) {
+  const LogUsage usage = versions_.log().usage();
+  if (is_pressed_ || (always_ && usage.appended_bytes != 0)) {
     return true;
   }
-  const LogUsage usage = versions_.log().usage();
   return taken_bytes_ > kept_bytes_ &&
          (usage.segment_bytes - dead_bytes_) * 100 >= half_bytes() * clean_at_percent_;
 }
