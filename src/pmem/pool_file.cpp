@@ -153,7 +153,9 @@ Result<PoolFile> PoolFile::grow(const std::string& path, std::uint64_t size_byte
   REMORA_TRY_RESULT(region, open_region(*file, media));
   REMORA_TRY_RESULT(pool, open_pool(**region, path));
   REMORA_TRY((*pool)->grow(size_bytes));
-  return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
+  REMORA_TRY((*pool)->close());
+  REMORA_TRY_RESULT(grown, open_pool(**region, path));  // as everybody will find it
+  return PoolFile(std::move(file).value(), std::move(region).value(), std::move(grown).value());
 }
 
 Result<PoolFile> PoolFile::open(const std::string& path, Media media) {
