@@ -265,15 +265,14 @@ Status FileHandle::fill_holes() const {
 
 Status FileHandle::extend(std::uint64_t size_bytes) const {
   REMORA_TRY_RESULT(found_bytes, this->size_bytes());
-  if (*found_bytes >= size_bytes) {
-    return Status();
-  }
-  const std::uint64_t more_bytes = size_bytes - *found_bytes;
+  // Who was killed after that may have left it so long, and not persistent.
+  const std::uint64_t more_bytes = size_bytes - std::min(size_bytes, *found_bytes);
   if (!has_room(descriptor_, more_bytes)) {
     return refuse_growth(path_, more_bytes);
   }
-  int error = posix_fallocate(descriptor_, static_cast<off_t>(*found_bytes),
-                              static_cast<off_t>(more_bytes));
+  int error = more_bytes == 0 ? 0
+                              : posix_fallocate(descriptor_, static_cast<off_t>(*found_bytes),
+                                                static_cast<off_t>(more_bytes));
   if (error == 0 && fsync(descriptor_) != 0) {
     error = errno;
   }

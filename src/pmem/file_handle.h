@@ -47,7 +47,7 @@ class FileHandle {
   // The handle must be writable.
   [[nodiscard]] Status fill_holes() const;
   // Makes the file so long, its new bytes allocated on the disk and zero; persistent when this
-  // returns. Nothing happens to one that is that long. Refuses with no_space, and leaves the file
+  // returns. One that is longer stays so. Refuses with no_space, and leaves the file
   // as it was, where the disk has no room. Not for a device; the handle must be writable.
   [[nodiscard]] Status extend(std::uint64_t size_bytes) const;
   // Whether it is a device DAX: it can be mapped, shared, and neither read nor written.
