@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "pmem/pmem_testing.h"
@@ -23,8 +25,8 @@ PoolLayout pool_of(std::uint64_t size_bytes) {
 std::vector<std::byte> page_of(const PoolLayout& layout) {
   std::vector<std::byte> page(page_bytes);
   std::memcpy(page.data(), &layout.header(), sizeof layout.header());
-  std::memcpy(page.data() + pool_format::extension_place(0), layout.extensions().data(),
-              layout.extensions().size_bytes());
+  std::ranges::copy(std::as_bytes(layout.extensions()),
+                    page.begin() + pool_format::extension_place(0));
   return page;
 }
 
