@@ -28,6 +28,13 @@ std::string later_states(std::size_t count) {
                       : " or one of " + std::to_string(count) + " later states";
 }
 
+// What lies behind a pool that is smaller than its file is anything.
+void spoil(Bytes bytes, Random& random) {
+  for (std::size_t at = 0; at < bytes.size(); at += word_bytes) {
+    store(bytes.data() + at, random.next());
+  }
+}
+
 // Only a bug can make these fail here: the workload keeps to the limits.
 void must(const Status& status) {
   REMORA_CHECK(status.ok(), "the workload broke a rule of the pool");
@@ -50,14 +57,19 @@ void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults
     make_version_one(image_);
     expected_.up_to_date = false;
   }
+  if (!is_pool) {
+    spoil(Bytes(image_).subspan(created_bytes), random);
+  }
   memory_.restart(image_, platform, random.fork());
   region_.emplace(memory_);
   random_ = random.fork();
   faults_ = faults;
   creating_ = false;
+  growing_to_.reset();
   pending_.clear();
   crowded_ = random_.chance(1, 3);
   tends_ = random_.chance(1, 2);
+  hurries_ = random_.chance(1, 4);
   // Each life numbers its objects elsewhere: what an earlier one left behind is never mistaken for
   // an object of this one.
   next_number_ = random_.below(1'000'000) * 1000 + 1;
@@ -65,7 +77,7 @@ void PoolLife::power_on(ConstBytes image, const Platform& platform, const Faults
 
 Expectation PoolLife::expectation() const {
   if (creating_) {
-    return {true, false, {PoolState{}}};
+    return {true, false, {PoolState{}}, {created_bytes}};
   }
   if (pending_.empty()) {
     return expected_;
@@ -78,6 +90,10 @@ Expectation PoolLife::expectation() const {
   }
   Expectation expectation;
   expectation.up_to_date = true;
+  expectation.sizes.push_back(pool_->size_bytes());
+  if (growing_to_) {
+    expectation.sizes.push_back(*growing_to_);
+  }
   for (std::size_t i = newest; i < pending_.size(); ++i) {
     expectation.states.push_back(pending_[i].state);
   }
@@ -86,7 +102,7 @@ Expectation PoolLife::expectation() const {
 
 std::optional<Broken> PoolLife::create() {
   creating_ = true;
-  Result<std::unique_ptr<Pool>> pool = Pool::create(*region_, {}, faults_);
+  Result<std::unique_ptr<Pool>> pool = Pool::create(*region_, {}, faults_, created_bytes);
   creating_ = false;
   if (!pool.ok()) {
     return unexpected("creating the pool", pool.status());
@@ -97,7 +113,7 @@ std::optional<Broken> PoolLife::create() {
 }
 
 std::optional<Broken> PoolLife::recover() {
-  if (expected_.up_to_date && found_version_ != pool_format::version) {
+  if (expected_.up_to_date && found_version_ < pool_format::version) {
     return Broken{"up to date", "a pool that was opened is of version " +
                                     std::to_string(found_version_) + " after the cut"};
   }
@@ -108,6 +124,11 @@ std::optional<Broken> PoolLife::recover() {
       return std::nullopt;
     }
     return Broken{"opens", std::string(pool.status().message())};
+  }
+  if (std::ranges::find(expected_.sizes, (*pool)->size_bytes()) == expected_.sizes.end()) {
+    return Broken{"grown for good", "the pool has " + std::to_string((*pool)->size_bytes()) +
+                                        " bytes, expected " +
+                                        std::to_string(expected_.sizes.back())};
   }
   Result<PoolState> found = read_state(**pool);
   if (!found.ok()) {
@@ -125,7 +146,7 @@ std::optional<Broken> PoolLife::recover() {
 
 std::optional<Broken> PoolLife::step() {
   const std::size_t root = random_.below(model_roots);
-  switch (random_.below(12)) {
+  switch (random_.below(hurries_ ? 7 : 12)) {
     case 0:
     case 1:
     case 2:
@@ -144,7 +165,7 @@ std::optional<Broken> PoolLife::step() {
     case 10:
       return random_.chance(1, 3) ? restart() : commit_something();
     default:
-      return commit_something();
+      return random_.chance(1, 4) ? grow() : commit_something();
   }
 }
 
@@ -280,6 +301,19 @@ std::optional<Broken> PoolLife::commit_something() {
 std::optional<Broken> PoolLife::tend() {
   const Result<bool> busy = pool_->tend();
   return busy.ok() ? std::nullopt : std::optional(unexpected("tending the pool", busy.status()));
+}
+
+// By all that is left of the memory, or a part.
+std::optional<Broken> PoolLife::grow() {
+  const std::uint64_t left = pool_bytes - pool_->size_bytes();
+  if (left < pool_format::smallest_growth_bytes) {
+    return std::nullopt;
+  }
+  const std::uint64_t more = random_.chance(1, 2) ? left : pool_format::smallest_growth_bytes;
+  growing_to_ = pool_->size_bytes() + more;
+  const Status status = pool_->grow(*growing_to_);
+  growing_to_.reset();
+  return status.ok() ? std::nullopt : std::optional(unexpected("growing the pool", status));
 }
 
 // An orderly end, and a new beginning that has nothing to recover.

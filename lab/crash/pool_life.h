@@ -21,11 +21,14 @@ struct Expectation {
   bool may_be_absent = false;  // the pool's creation was not acknowledged
   bool up_to_date = false;     // the pool was opened: it is of the newest version for good
   std::vector<PoolState> states;
+  std::vector<std::uint64_t> sizes;  // that the pool may have
 };
 
 class PoolLife {
  public:
-  inline static constexpr std::uint64_t pool_bytes = 256 << 10;
+  // Of the memory. The pool begins smaller, and may grow to that, in one step or two.
+  inline static constexpr std::uint64_t pool_bytes = 320 << 10;
+  inline static constexpr std::uint64_t created_bytes = 256 << 10;
 
   using Expected = Expectation;
   struct Shared {};
@@ -65,6 +68,7 @@ class PoolLife {
   std::optional<Broken> reserve_in_vain();
   std::optional<Broken> commit_something();
   std::optional<Broken> tend();
+  std::optional<Broken> grow();
   std::optional<Broken> restart();
   std::optional<ModelObject> new_object(std::optional<Broken>& broken);
   const PoolState& now() const { return pending_.back().state; }
@@ -78,8 +82,10 @@ class PoolLife {
   std::vector<std::byte> image_;
   std::uint32_t found_version_ = 0;  // of the image, before it was made older
   bool creating_ = false;
+  std::optional<std::uint64_t> growing_to_;
   bool crowded_ = false;          // large objects, so that the pool is often full
   bool tends_ = false;            // it keeps the log short
+  bool hurries_ = false;          // transactions and nothing else, so that the log fills
   std::vector<Pending> pending_;  // from the newest acknowledged state on, oldest first
   std::uint64_t next_number_ = 1;
 };

@@ -1,4 +1,4 @@
-// remora pool create | info; check and salvage have files of their own.
+// remora pool create | grow | info; check and salvage have files of their own.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -51,6 +51,14 @@ nlohmann::ordered_json describe_accounts(const PoolUsage& usage) {
   return json;
 }
 
+std::string growth_text(const Pool& pool) {
+  const std::size_t times = pool.layout().extensions().size();
+  return times == 0 ? ""
+                    : fmt::format(", grown {} from {}",
+                                  times == 1 ? "once" : fmt::format("{} times", times),
+                                  format_size(pool.header().size_bytes));
+}
+
 // What the file has; a later opening for changes brings it up to date.
 std::string version_text(Pool& pool) {
   const std::uint32_t found = pool.found_version();
@@ -68,6 +76,7 @@ nlohmann::ordered_json pool_json(PoolFile& file) {
           {"format_version", file.pool().found_version()},
           {"uuid", text_of(file.pool().header().uuid)},
           {"size_bytes", usage.size_bytes},
+          {"created_bytes", file.pool().header().size_bytes},
           {"object_count", usage.object_count},
           {"object_bytes", usage.object_bytes},
           {"accounts", describe_accounts(usage)},
@@ -82,7 +91,7 @@ void print_pool(PoolFile& file) {
   fmt::print("pool         {}\n", file.file().path());
   fmt::print("format       {}\n", version_text(file.pool()));
   fmt::print("uuid         {}\n", text_of(file.pool().header().uuid));
-  fmt::print("size         {}\n", format_size(usage.size_bytes));
+  fmt::print("size         {}{}\n", format_size(usage.size_bytes), growth_text(file.pool()));
   fmt::print("objects      {} in {}\n", usage.object_count, format_size(usage.object_bytes));
   for (std::size_t i = 0; i < usage.accounts.size(); ++i) {
     if (const AccountUsage& account = usage.accounts[i]; account.object_count != 0) {
@@ -115,6 +124,19 @@ void add_strategy(const Strategy& strategy, nlohmann::ordered_json& json) {
   json["reason"] = strategy.reason;
 }
 
+// A pool that was opened for changes, and its medium.
+int describe(PoolFile& file, bool json) {
+  if (json) {
+    nlohmann::ordered_json described = pool_json(file);
+    add_strategy(file.region().strategy(), described);
+    print_json(described);
+  } else {
+    print_pool(file);
+    print_strategy(file.region().strategy());
+  }
+  return exit_kept;
+}
+
 int create(const PoolArguments& arguments) {
   Result<std::uint64_t> size_bytes = parse_size(arguments.size);
   if (!size_bytes.ok()) {
@@ -125,18 +147,20 @@ int create(const PoolArguments& arguments) {
     return fail(media.status());
   }
   Result<PoolFile> file = PoolFile::create(arguments.path, *size_bytes, *media);
-  if (!file.ok()) {
-    return fail(file.status());
+  return file.ok() ? describe(*file, arguments.json) : fail(file.status());
+}
+
+int grow(const PoolArguments& arguments) {
+  const Result<std::uint64_t> size_bytes = parse_size(arguments.grown_size);
+  if (!size_bytes.ok()) {
+    return fail(size_bytes.status());
   }
-  if (arguments.json) {
-    nlohmann::ordered_json json = pool_json(*file);
-    add_strategy(file->region().strategy(), json);
-    print_json(json);
-  } else {
-    print_pool(*file);
-    print_strategy(file->region().strategy());
+  const Result<Media> media = parse_media(arguments.media);
+  if (!media.ok()) {
+    return fail(media.status());
   }
-  return exit_kept;
+  Result<PoolFile> file = PoolFile::grow(arguments.path, *size_bytes, *media);
+  return file.ok() ? describe(*file, arguments.json) : fail(file.status());
 }
 
 // What the medium is, without recovering the pool: a region of its own over the same file, opened
@@ -191,6 +215,11 @@ void add_pool_command(CLI::App& app, int& exit_status) {
   create_command->add_option("--size", arguments->size, "Size, such as 256K, 64M, 2G, 1T")
       ->capture_default_str();
   create_command->add_option("--media", arguments->media, media_help)->capture_default_str();
+  CLI::App* grow_command =
+      add("grow", "Make the pool of a stopped server larger; what is in it stays as it is", grow);
+  grow_command->add_option("--size", arguments->grown_size, "The size that it is to have")
+      ->required();
+  grow_command->add_option("--media", arguments->media, media_help)->capture_default_str();
   CLI::App* info_command =
       add("info", "Describe a pool and its medium; the file is left untouched", info);
   info_command->add_option("--media", arguments->media, media_help)->capture_default_str();

@@ -16,6 +16,7 @@ struct PoolArguments {
   bool json = false;
   std::string to;            // of salvage
   std::string salvage_size;  // empty: as the old pool's
+  std::string grown_size;
 };
 
 // What a pool is, for both kinds of output.

@@ -10,7 +10,6 @@ namespace remora {
 
 using pool_format::block_bytes;
 using pool_format::BlockEntry;
-using pool_format::blocks_per_group;
 using pool_format::ChunkHead;
 using pool_format::ChunkKind;
 
@@ -38,15 +37,22 @@ std::uint64_t Allocator::Chunk::detail() const {
   return head.kind == ChunkKind::run ? (live == 0 ? 0 : run_bytes) : live;
 }
 
-Allocator::Allocator(const pool_format::Header& header)
-    : header_(header), summary_((header.table - header.summary) / word_bytes) {}
+Allocator::Allocator(const PoolLayout& layout)
+    : layout_(layout), summary_(layout.summary_words()) {}
+
+void Allocator::grow(const PoolLayout& grown) {
+  layout_ = grown;
+  summary_.resize(grown.summary_words());
+  const PoolPiece& piece = grown.pieces().back();
+  extents_.give(piece.first_block, piece.block_count);
+}
 
 Offset Allocator::place_of(std::uint64_t block) const {
-  return header_.blocks + block * block_bytes;
+  return layout_.place_of(block);
 }
 
 Offset Allocator::entry_of(std::uint64_t block) const {
-  return header_.table + block * sizeof(BlockEntry);
+  return layout_.entry_of(block);
 }
 
 Result<Offset> Allocator::reserve(std::uint64_t size_bytes, Account account) {
@@ -134,10 +140,10 @@ void Allocator::list(Chunks::iterator chunk) {
 }
 
 Allocator::Chunks::iterator Allocator::chunk_at(Offset offset) const {
-  if (offset < header_.blocks || offset >= header_.blocks + header_.block_count * block_bytes) {
+  if (offset < layout_.header().blocks || offset >= layout_.size_bytes()) {
     return chunks_.end();
   }
-  const std::uint64_t block = (offset - header_.blocks) / block_bytes;
+  const std::uint64_t block = layout_.block_at(offset);
   auto chunk = chunks_.upper_bound(block);
   if (chunk == chunks_.begin()) {
     return chunks_.end();
@@ -188,7 +194,7 @@ std::uint64_t Allocator::capacity_bytes(Offset offset) const {
 // Keeps the summary bit of a block's group: set while the group has the first block of any chunk
 // with live objects.
 void Allocator::count_head(std::uint64_t block, bool added, WordSet& words) {
-  const std::uint64_t group = block / blocks_per_group;
+  const std::uint64_t group = layout_.group_of(block);
   std::uint32_t& heads = heads_in_group_[group];
   const bool had_some = heads != 0;
   heads = added ? heads + 1 : heads - 1;
@@ -200,7 +206,7 @@ void Allocator::count_head(std::uint64_t block, bool added, WordSet& words) {
   }
   std::uint64_t& word = summary_[group / 64];
   word ^= std::uint64_t{1} << (group % 64);
-  words.put(header_.summary + group / 64 * word_bytes, word);
+  words.put(layout_.summary_place(group / 64), word);
 }
 
 BlockEntry Allocator::entry(Chunks::const_iterator chunk) const {

@@ -23,6 +23,7 @@
 #include "pmem/extents.h"
 #include "pmem/pool_checks.h"
 #include "pmem/pool_format.h"
+#include "pmem/pool_layout.h"
 #include "pmem/size_classes.h"
 
 namespace remora {
@@ -53,7 +54,10 @@ inline constexpr std::size_t words_per_object = 3;
 
 class Allocator {
  public:
-  explicit Allocator(const pool_format::Header& header);
+  explicit Allocator(const PoolLayout& layout);
+
+  // The pool has grown: the blocks of the newest piece are free.
+  void grow(const PoolLayout& grown);
 
   // Rebuilds the state from the summary and the table in `pool`. Fails with `damaged` and the place
   // when what it reads does not fit together; of groups that the summary does not name it reads
@@ -149,6 +153,8 @@ class Allocator {
   Result<Offset> reserve_slot(std::size_t size_class, Account account);
   Result<Offset> reserve_run(std::uint64_t size_bytes, Account account);
   Status load_entry(ConstBytes pool, std::uint64_t block, Loading& loading);
+  Status load_piece(ConstBytes pool, const PoolPiece& piece, Loading& loading);
+  Status load_group(ConstBytes pool, const PoolPiece& piece, std::uint64_t group, Loading& loading);
   // Free blocks for a chunk of that account.
   Result<std::uint64_t> take_blocks(Account account, std::uint16_t blocks);
   void add_loaded(std::uint64_t block, const pool_format::ChunkHead& head, std::uint64_t detail);
@@ -163,7 +169,7 @@ class Allocator {
   Offset place_of(std::uint64_t block) const;
   Offset entry_of(std::uint64_t block) const;
 
-  const pool_format::Header header_;
+  PoolLayout layout_;
   Extents extents_;
   mutable Chunks chunks_;
   // Chunks of each account and class that may have room, newest last; entries may be stale.

@@ -22,14 +22,14 @@ Status damaged(std::uint64_t block, const std::string& what) {
 }
 
 Status check_chunk(std::uint64_t block, const ChunkHead& head, std::uint64_t detail,
-                   std::uint64_t block_count) {
+                   std::uint64_t end_block) {
   if (head.kind != ChunkKind::slots && head.kind != ChunkKind::run) {
     return damaged(block, "unknown kind of chunk");
   }
   if (static_cast<std::size_t>(head.account) >= account_count) {
     return damaged(block, "unknown account");
   }
-  if (head.blocks == 0 || head.blocks > block_count - block) {
+  if (head.blocks == 0 || head.blocks > end_block - block) {
     return damaged(block, "a chunk that leaves the pool");
   }
   if (head.kind == ChunkKind::run) {
@@ -71,7 +71,7 @@ Status Allocator::load_entry(ConstBytes pool, std::uint64_t block, Loading& load
     return found.detail == 0 ? Status() : damaged(block, "objects in a chunk that does not exist");
   }
   REMORA_TRY_RESULT(head, read_head(block, found, loading.found_version, loading.account));
-  REMORA_TRY(check_chunk(block, *head, found.detail, header_.block_count));
+  REMORA_TRY(check_chunk(block, *head, found.detail, layout_.piece_of(block).end_block()));
   if (block < loading.next_free) {
     return damaged(block, "two chunks that overlap");
   }
@@ -91,12 +91,13 @@ void Allocator::add_loaded(std::uint64_t block, const ChunkHead& head, std::uint
   const auto added = chunks_.emplace_hint(chunks_.end(), block, chunk);
   change_live(added, chunk.held, true);
   rooms_.took(head.account, head.blocks);
-  ++heads_in_group_[block / blocks_per_group];
+  ++heads_in_group_[layout_.group_of(block)];
   list(added);
 }
 
 Status Allocator::check_silent_groups(ConstBytes pool) const {
-  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
+  // Only version 1 asks, which was never grown.
+  for (std::uint64_t block = 0; block < layout_.header().block_count; ++block) {
     const std::uint64_t group = block / blocks_per_group;
     if ((summary_[group / 64] >> (group % 64) & 1) != 0) {
       continue;
@@ -112,9 +113,12 @@ Status Allocator::check_silent_groups(ConstBytes pool) const {
 void Allocator::salvage(ConstBytes pool, std::uint32_t found_version, Account account,
                         std::vector<PoolFinding>& findings) {
   Loading loading{found_version, account};
-  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
-    if (const Status status = load_entry(pool, block, loading); !status.ok()) {
-      findings.push_back({entry_of(block), std::string(status.message())});
+  for (const PoolPiece& piece : layout_.pieces()) {
+    loading.next_free = std::max(loading.next_free, piece.first_block);
+    for (std::uint64_t block = piece.first_block; block < piece.end_block(); ++block) {
+      if (const Status status = load_entry(pool, block, loading); !status.ok()) {
+        findings.push_back({entry_of(block), std::string(status.message())});
+      }
     }
   }
   for (std::uint64_t word = 0; word < summary_.size(); ++word) {
@@ -122,7 +126,7 @@ void Allocator::salvage(ConstBytes pool, std::uint32_t found_version, Account ac
       const bool has_chunks = heads_in_group_.contains(word * 64 + bit);
       summary_[word] |= std::uint64_t{has_chunks} << bit;
     }
-    const Offset place = header_.summary + word * word_bytes;
+    const Offset place = layout_.summary_place(word);
     if (remora::load<std::uint64_t>(pool.data() + place) != summary_[word]) {
       findings.push_back({place, "the summary and the block table contradict each other"});
     }
@@ -132,48 +136,65 @@ void Allocator::salvage(ConstBytes pool, std::uint32_t found_version, Account ac
 void Allocator::for_each_word(
     const std::function<bool(Offset place, std::uint64_t value)>& visit) const {
   for (std::uint64_t word = 0; word < summary_.size(); ++word) {
-    if (!visit(header_.summary + word * word_bytes, summary_[word])) {
+    if (!visit(layout_.summary_place(word), summary_[word])) {
       return;
     }
   }
   auto chunk = chunks_.cbegin();
-  for (std::uint64_t block = 0; block < header_.block_count; ++block) {
-    BlockEntry expected{};
-    if (chunk != chunks_.cend() && chunk->first == block) {
-      expected = entry(chunk++);
-    }
-    if (!visit(entry_of(block), expected.head) ||
-        !visit(entry_of(block) + offsetof(BlockEntry, detail), expected.detail)) {
-      return;
+  for (const PoolPiece& piece : layout_.pieces()) {
+    for (std::uint64_t block = piece.first_block; block < piece.end_block(); ++block) {
+      BlockEntry expected{};
+      if (chunk != chunks_.cend() && chunk->first == block) {
+        expected = entry(chunk++);
+      }
+      const Offset place = piece.table + (block - piece.first_block) * sizeof(BlockEntry);
+      if (!visit(place, expected.head) ||
+          !visit(place + offsetof(BlockEntry, detail), expected.detail)) {
+        return;
+      }
     }
   }
 }
 
 Status Allocator::load(ConstBytes pool, std::uint32_t found_version, Account account) {
-  const std::uint64_t groups = round_up(header_.block_count, blocks_per_group) / blocks_per_group;
   Loading loading{found_version, account};
-  for (std::uint64_t word = 0; word < summary_.size(); ++word) {
-    summary_[word] = remora::load<std::uint64_t>(pool.data() + header_.summary + word * word_bytes);
-    for (std::uint64_t bits = summary_[word]; bits != 0; bits &= bits - 1) {
+  for (const PoolPiece& piece : layout_.pieces()) {
+    loading.next_free = piece.first_block;
+    REMORA_TRY(load_piece(pool, piece, loading));
+    if (loading.next_free < piece.end_block()) {
+      extents_.give(loading.next_free, piece.end_block() - loading.next_free);
+    }
+  }
+  return Status();
+}
+
+Status Allocator::load_piece(ConstBytes pool, const PoolPiece& piece, Loading& loading) {
+  const std::uint64_t groups = round_up(piece.block_count, blocks_per_group) / blocks_per_group;
+  for (std::uint64_t word = 0; word < piece.word_count; ++word) {
+    const auto found = remora::load<std::uint64_t>(pool.data() + piece.summary + word * word_bytes);
+    summary_[piece.first_word + word] = found;
+    for (std::uint64_t bits = found; bits != 0; bits &= bits - 1) {
       const std::uint64_t group = word * 64 + static_cast<std::uint64_t>(std::countr_zero(bits));
       if (group >= groups) {
         return Status(Code::damaged,
                       "the summary names blocks beyond the pool" + pool_format::remedy);
       }
-      const std::uint64_t first = group * blocks_per_group;
-      const std::uint64_t end = std::min(first + blocks_per_group, header_.block_count);
-      for (std::uint64_t block = first; block < end; ++block) {
-        REMORA_TRY(load_entry(pool, block, loading));
-      }
-      if (!heads_in_group_.contains(group)) {
-        return damaged(first, "the summary names a group of blocks that has no chunk");
-      }
+      REMORA_TRY(load_group(pool, piece, group, loading));
     }
   }
-  if (loading.next_free < header_.block_count) {
-    extents_.give(loading.next_free, header_.block_count - loading.next_free);
-  }
   return Status();
+}
+
+Status Allocator::load_group(ConstBytes pool, const PoolPiece& piece, std::uint64_t group,
+                             Loading& loading) {
+  const std::uint64_t first = piece.first_block + group * blocks_per_group;
+  const std::uint64_t end = std::min(first + blocks_per_group, piece.end_block());
+  for (std::uint64_t block = first; block < end; ++block) {
+    REMORA_TRY(load_entry(pool, block, loading));
+  }
+  return heads_in_group_.contains(layout_.group_of(first))
+             ? Status()
+             : damaged(first, "the summary names a group of blocks that has no chunk");
 }
 
 }  // namespace remora

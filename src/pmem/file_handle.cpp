@@ -93,6 +93,12 @@ bool has_room(int descriptor, std::uint64_t missing_bytes) {
              missing_bytes;
 }
 
+Status refuse_growth(const std::string& path, std::uint64_t more_bytes) {
+  return Status(Code::no_space, "cannot make " + path + " larger: the disk has no room for " +
+                                    std::to_string(more_bytes) +
+                                    " more bytes; make room, or choose a smaller size");
+}
+
 Status refuse_holes(const std::string& path, std::uint64_t missing_bytes) {
   return Status(Code::no_space, "cannot open " + path +
                                     ": the file has holes (a copy that was restored without its "
@@ -255,6 +261,30 @@ Status FileHandle::fill_holes() const {
     return refuse_holes(path_, missing_bytes);
   }
   return error == 0 ? Status() : os_failure("cannot allocate what is missing of " + path_, error);
+}
+
+Status FileHandle::extend(std::uint64_t size_bytes) const {
+  REMORA_TRY_RESULT(found_bytes, this->size_bytes());
+  // Who was killed after that may have left it so long, and not persistent.
+  const std::uint64_t more_bytes = size_bytes - std::min(size_bytes, *found_bytes);
+  if (!has_room(descriptor_, more_bytes)) {
+    return refuse_growth(path_, more_bytes);
+  }
+  int error = more_bytes == 0 ? 0
+                              : posix_fallocate(descriptor_, static_cast<off_t>(*found_bytes),
+                                                static_cast<off_t>(more_bytes));
+  if (error == 0 && fsync(descriptor_) != 0) {
+    error = errno;
+  }
+  if (error == 0) {
+    return Status();
+  }
+  // What it got is given back. Where that fails, the file is longer than its pool, which may be.
+  (void)!ftruncate(descriptor_, static_cast<off_t>(*found_bytes));
+  if (is_full(error) || error == EFBIG) {
+    return refuse_growth(path_, more_bytes);
+  }
+  return os_failure("cannot make " + path_ + " larger", error);
 }
 
 bool FileHandle::in_memory() const {

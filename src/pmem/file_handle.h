@@ -46,6 +46,10 @@ class FileHandle {
   // is missing. Refuses with no_space, and says how much is missing, where the disk has not got it.
   // The handle must be writable.
   [[nodiscard]] Status fill_holes() const;
+  // Makes the file so long, its new bytes allocated on the disk and zero; persistent when this
+  // returns. One that is longer stays so. Refuses with no_space, and leaves the file
+  // as it was, where the disk has no room. Not for a device; the handle must be writable.
+  [[nodiscard]] Status extend(std::uint64_t size_bytes) const;
   // Whether it is a device DAX: it can be mapped, shared, and neither read nor written.
   bool is_device() const { return device_bytes_ != 0; }
   // Whether the file lives in memory (tmpfs, ramfs).

@@ -39,25 +39,32 @@ Status write_header(Region& region, const Header& header) {
   return Status();
 }
 
-Header up_to_date(Header header) {
+// A pool of version 1 was never grown.
+PoolLayout up_to_date(const PoolLayout& layout) {
+  Header header = layout.header();
+  if (header.version != pool_format::oldest_version) {
+    return layout;
+  }
   header.version = pool_format::version;
   return header;
 }
 
 }  // namespace
 
-Pool::Pool(Region& region, const Header& header, const Faults& faults)
+Pool::Pool(Region& region, const PoolLayout& layout, const Faults& faults)
     : region_(region),
-      found_version_(header.version),
-      header_(up_to_date(header)),
+      found_version_(layout.header().version),
+      layout_(up_to_date(layout)),
+      header_(layout_.header()),
       faults_(faults),
-      log_(region, header, faults),
-      allocator_(header) {}
+      log_(region, layout, faults),
+      allocator_(layout) {}
 
 Result<std::unique_ptr<Pool>> Pool::create(Region& region, const pool_format::Uuid& uuid,
-                                           const Faults& faults) {
-  if (region.size() < pool_format::smallest_pool_bytes ||
-      region.size() > pool_format::largest_pool_bytes) {
+                                           const Faults& faults, std::uint64_t size_bytes) {
+  const std::uint64_t wanted = size_bytes == 0 ? region.size() : size_bytes;
+  REMORA_CHECK(wanted <= region.size(), "a pool lies within its region");
+  if (wanted < pool_format::smallest_pool_bytes || wanted > pool_format::largest_pool_bytes) {
     return Status(Code::invalid_argument,
                   "a pool has 256 KiB to 64 TiB; choose a size between the two");
   }
@@ -68,7 +75,7 @@ Result<std::unique_ptr<Pool>> Pool::create(Region& region, const pool_format::Uu
         "the memory for the new pool is not blank; open the pool in it, or choose another "
         "place");
   }
-  if (Status status = write_header(region, pool_format::plan(region.size(), uuid)); !status.ok()) {
+  if (Status status = write_header(region, pool_format::plan(wanted, uuid)); !status.ok()) {
     return status;
   }
   return open(region, "the new pool", faults);
@@ -81,12 +88,9 @@ Result<std::unique_ptr<Pool>> Pool::open(Region& region, std::string_view name,
                                      " is too small to be a pool; choose another path, or "
                                      "restore it from a backup");
   }
-  Header header;
-  std::memcpy(&header, region.data(), sizeof header);
-  if (Status status = pool_format::verify(header, region.size(), name); !status.ok()) {
-    return status;
-  }
-  std::unique_ptr<Pool> pool(new Pool(region, header, faults));
+  REMORA_TRY_RESULT(layout,
+                    PoolLayout::read(region.bytes().first(page_bytes), region.size(), name));
+  std::unique_ptr<Pool> pool(new Pool(region, *layout, faults));
   if (Status status = pool->recover(); !status.ok()) {
     return Status(status.code(), std::string(name) + ": " + std::string(status.message()));
   }
@@ -97,11 +101,11 @@ Status Pool::recover() {
   const auto verify = [this]() -> Status {
     REMORA_TRY(allocator_.load(region_.bytes(), found_version_, account_of_version_one()));
     REMORA_TRY(load_roots());
-    return found_version_ == pool_format::version ? check_total() : Status();
+    return is_old() ? Status() : check_total();
   };
   REMORA_TRY_RESULT(replayed, log_.recover(verify, found_version_));
   replayed_ = *replayed;
-  return found_version_ == pool_format::version ? Status() : upgrade();
+  return is_old() ? upgrade() : Status();
 }
 
 Status Pool::load_roots() {
@@ -120,7 +124,7 @@ Status Pool::load_roots() {
 
 Status Pool::check_root(std::size_t index) const {
   const Root& root = roots_[index];
-  const bool older = found_version_ == pool_format::oldest_version && root.in_use == 1;
+  const bool older = is_old() && root.in_use == 1;
   if ((root.in_use != pool_format::in_use_word(index, root.value, root.name) && !older) ||
       !is_sound_name(root.name) || slot_of_root(root.name) != index) {
     return Status(Code::damaged, "root " + std::to_string(index) + " is damaged, at " +
@@ -252,7 +256,7 @@ std::vector<std::string> Pool::root_names(Account account) const {
 }
 
 PoolUsage Pool::usage() const {
-  return PoolUsage{header_.size_bytes,
+  return PoolUsage{size_bytes(),
                    allocator_.live_objects(),
                    allocator_.live_bytes(),
                    allocator_.free_blocks() * pool_format::block_bytes,

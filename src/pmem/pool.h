@@ -30,6 +30,7 @@
 #include "base/result.h"
 #include "pmem/allocator.h"
 #include "pmem/pool_format.h"
+#include "pmem/pool_layout.h"
 #include "pmem/redo_log.h"
 #include "pmem/region.h"
 #include "pmem/transaction.h"
@@ -54,10 +55,11 @@ struct RoomUsage {
 
 class Pool {
  public:
-  // Makes a pool of the whole region, which must be fresh: all zero. A cut before it returns
-  // leaves either a pool or nothing that looks like one.
+  // Makes a pool of the whole region, which must be fresh: all zero; or of its first `size_bytes`.
+  // A cut before it returns leaves either a pool or nothing that looks like one.
   static Result<std::unique_ptr<Pool>> create(Region& region, const pool_format::Uuid& uuid,
-                                              const Faults& faults = Faults());
+                                              const Faults& faults = Faults(),
+                                              std::uint64_t size_bytes = 0);
 
   // Opens a pool and recovers it. Costs time in proportion to what is live (and 8 bytes read for
   // each 64 MiB of pool). `name` is for messages. A pool that is refused as damaged is left as it
@@ -66,6 +68,12 @@ class Pool {
   // again in the same way.
   static Result<std::unique_ptr<Pool>> open(Region& region, std::string_view name,
                                             const Faults& faults = Faults());
+
+  // Makes the pool larger, at the end: persistent when it returns. A cut before that leaves the
+  // pool with its old size or with the new one. The region must have the bytes already; what is in
+  // them does not matter. invalid_argument when the pool cannot have that size; then nothing
+  // changes. Blocks (pool_grow.cpp).
+  Status grow(std::uint64_t size_bytes);
 
   // For saving what is whole in a pool that open() refuses: goes on where a check fails, and lists
   // what is wrong, most of it with its place. Replays the log in the region, which is therefore a
@@ -134,7 +142,10 @@ class Pool {
   Status close();
 
   PoolUsage usage() const;
-  const pool_format::Header& header() const { return header_; }
+  // Of the first piece; the whole is described by layout().
+  const pool_format::Header& header() const { return layout_.header(); }
+  const PoolLayout& layout() const { return layout_; }
+  std::uint64_t size_bytes() const { return layout_.size_bytes(); }
   Region& region() { return region_; }
   // The format version that opening found; header() has the one that the pool is of now.
   std::uint32_t found_version() const { return found_version_; }
@@ -142,13 +153,15 @@ class Pool {
   std::uint64_t replayed_records() const { return replayed_; }
 
  private:
-  // As the header was found.
-  Pool(Region& region, const pool_format::Header& header, const Faults& faults);
+  // As the first page was found.
+  Pool(Region& region, const PoolLayout& layout, const Faults& faults);
 
   Status recover();
   // From version 1 to this one, in place: pool_upgrade.cpp.
   Status upgrade();
-  void write_version();
+  // With one word, on its way when this returns: the header's version and segments.
+  void write_version(const pool_format::Header& header);
+  void write_piece(const PoolLayout& grown);
   Account account_of_version_one() const;
   // Whether changes are possible: the first failure of the region is final.
   Status usable();
@@ -159,6 +172,8 @@ class Pool {
   std::uint64_t adopted_bytes(Offset offset) const;
   // Whether the newest value of that word is this.
   bool is_word(Offset place, std::uint64_t value) const;
+  // Version 1 has no total, and neither checks.
+  bool is_old() const { return found_version_ == pool_format::oldest_version; }
   // Whether all entries and roots together are those that the total stands for.
   Status check_total() const;
   std::uint64_t total() const { return allocator_.total() + roots_total_; }
@@ -196,7 +211,8 @@ class Pool {
 
   Region& region_;
   const std::uint32_t found_version_;
-  const pool_format::Header header_;
+  PoolLayout layout_;
+  const pool_format::Header header_;  // its places, which nothing changes
   const Faults faults_;
   RedoLog log_;
   Allocator allocator_;

@@ -25,8 +25,15 @@ bool Pool::is_word(Offset place, std::uint64_t value) const {
 }
 
 Status Pool::check_in_full() {
-  if (std::memcmp(region_.data(), &header_, sizeof(Header)) != 0) {
+  if (std::memcmp(region_.data(), &header(), sizeof(Header)) != 0) {
     return not_as_written("the header", 0);
+  }
+  for (std::size_t i = 0; i < layout_.extensions().size(); ++i) {
+    const Offset place = pool_format::extension_place(i);
+    const pool_format::Extension& expected = layout_.extensions()[i];
+    if (std::memcmp(region_.data() + place, &expected, sizeof expected) != 0) {
+      return not_as_written("the header", place);
+    }
   }
   REMORA_TRY(log_.check_control());
   REMORA_TRY(check_total());
@@ -44,7 +51,7 @@ Status Pool::check_in_full() {
   Status found;
   allocator_.for_each_word([&](Offset place, std::uint64_t value) {
     if (!is_word(place, value)) {
-      found = not_as_written(place < header_.table ? "the summary" : "the block table", place);
+      found = not_as_written(layout_.is_summary(place) ? "the summary" : "the block table", place);
     }
     return found.ok();
   });

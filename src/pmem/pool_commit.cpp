@@ -204,8 +204,8 @@ void Pool::collect_allocations(const Transaction& transaction, WordSet& words) {
   }
   WordSet unlogged;
   for (const pool_format::Write& write : changes.writes()) {
-    const Fault& mistake = write.place < header_.table ? pool_faults::summary_not_logged
-                                                       : pool_faults::allocation_not_logged;
+    const Fault& mistake = layout_.is_summary(write.place) ? pool_faults::summary_not_logged
+                                                           : pool_faults::allocation_not_logged;
     (faults_.planted(mistake) ? unlogged : words).put(write.place, write.value);
   }
   write_past_log(unlogged);

@@ -50,6 +50,12 @@ inline constexpr Fault known_too_far{
     "pool-known-too-far", "a record calls the one before it persistent, which may be on its way"};
 inline constexpr Fault version_first{
     "pool-version-first", "an upgrade writes the version before what it stands for is persistent"};
+inline constexpr Fault grown_first{"pool-grown-first",
+                                   "a pool is called larger before its new piece is persistent"};
+inline constexpr Fault growth_not_cleared{"pool-growth-not-cleared",
+                                          "what lies behind the end is taken for an empty table"};
+inline constexpr Fault growth_not_awaited{"pool-growth-not-awaited",
+                                          "a growth is acknowledged before it is persistent"};
 
 inline constexpr std::array all = {
     &record_not_flushed,  &record_not_drained,  &object_not_flushed,
@@ -59,7 +65,8 @@ inline constexpr std::array all = {
     &replay_skipped,      &replay_past_gap,     &allocation_not_logged,
     &summary_not_logged,  &root_name_torn,      &free_forgotten,
     &total_not_logged,    &total_past_log,      &known_too_far,
-    &version_first,
+    &version_first,       &grown_first,         &growth_not_cleared,
+    &growth_not_awaited,
 };
 
 }  // namespace remora::pool_faults

@@ -19,13 +19,13 @@ namespace {
 // mapped as one, is refused for the right reason.
 Status verify_header(const FileHandle& file) {
   REMORA_TRY_RESULT(size_bytes, file.size_bytes());
-  pool_format::Header header{};
+  std::array<std::byte, page_bytes> first_page{};
   if (file.is_device()) {
-    REMORA_TRY(read_device(file, std::as_writable_bytes(std::span(&header, 1))));
-  } else if (pread(file.descriptor(), &header, sizeof header, 0) < 0) {
+    REMORA_TRY(read_device(file, first_page));
+  } else if (pread(file.descriptor(), first_page.data(), first_page.size(), 0) < 0) {
     return os_failure("cannot read " + file.path(), errno);
   }
-  return pool_format::verify(header, *size_bytes, file.path());
+  return PoolLayout::read(first_page, *size_bytes, file.path()).status();
 }
 
 pool_format::Uuid new_uuid() {
@@ -71,6 +71,46 @@ Result<std::unique_ptr<Region>> open_new_file(const FileHandle& file, Media medi
   return region;
 }
 
+// Of an open file: what is in it, recovered.
+Result<std::unique_ptr<Pool>> open_pool(Region& region, const std::string& path) {
+  Result<std::unique_ptr<Pool>> pool = Pool::open(region, path);
+  REMORA_TRY(region.failure());  // what was read may have been gone
+  return pool;
+}
+
+Status refuse_growth(const FileHandle& file, const Status& why) {
+  return Status(why.code(), "cannot grow " + file.path() + ": " + std::string(why.message()));
+}
+
+Result<FileHandle> open_to_grow(const std::string& path) {
+  Result<FileHandle> file = FileHandle::open(path, true);
+  if (file.code() == Code::in_use) {
+    return Status(Code::in_use, std::string(file.status().message()) +
+                                    "; a pool grows while nobody serves it: stop its server "
+                                    "('remora stop'), grow it, and start the server again");
+  }
+  if (file.ok() && file->is_device()) {
+    return Status(Code::invalid_argument,
+                  path +
+                      " is a device DAX, all of which its pool has; make a larger device, and "
+                      "copy the store to it");
+  }
+  return file;
+}
+
+// Before a byte changes, but for what opening a pool changes: whether it is whole, and can have
+// that size.
+Status look_before_growth(const FileHandle& file, std::uint64_t size_bytes, Media media) {
+  REMORA_TRY(verify_header(file));
+  REMORA_TRY_RESULT(region, open_region(file, media));
+  REMORA_TRY_RESULT(pool, open_pool(**region, file.path()));
+  if (const Status whole = (*pool)->check_in_full(); !whole.ok()) {
+    return refuse_growth(file, whole);
+  }
+  const Result<PoolLayout> grown = (*pool)->layout().grown_to(size_bytes);
+  return grown.ok() ? (*pool)->close() : refuse_growth(file, grown.status());
+}
+
 }  // namespace
 
 bool PoolFile::is_blank_device(const std::string& path) {
@@ -106,6 +146,18 @@ Result<PoolFile> PoolFile::create(const std::string& path, std::uint64_t size_by
   return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
 }
 
+Result<PoolFile> PoolFile::grow(const std::string& path, std::uint64_t size_bytes, Media media) {
+  REMORA_TRY_RESULT(file, open_to_grow(path));
+  REMORA_TRY(look_before_growth(*file, size_bytes, media));
+  REMORA_TRY(file->extend(round_down(size_bytes, pool_format::block_bytes)));
+  REMORA_TRY_RESULT(region, open_region(*file, media));
+  REMORA_TRY_RESULT(pool, open_pool(**region, path));
+  REMORA_TRY((*pool)->grow(size_bytes));
+  REMORA_TRY((*pool)->close());
+  REMORA_TRY_RESULT(grown, open_pool(**region, path));  // as everybody will find it
+  return PoolFile(std::move(file).value(), std::move(region).value(), std::move(grown).value());
+}
+
 Result<PoolFile> PoolFile::open(const std::string& path, Media media) {
   return open_with(path, true,
                    [media](const FileHandle& file) { return open_region(file, media); });
@@ -133,9 +185,7 @@ Result<PoolFile> PoolFile::open_with(const std::string& path, bool writable, con
     return status;
   }
   REMORA_TRY_RESULT(region, map(*file));
-  Result<std::unique_ptr<Pool>> pool = Pool::open(**region, path);
-  REMORA_TRY((*region)->failure());  // what was read may have been gone
-  REMORA_TRY(pool.status());
+  REMORA_TRY_RESULT(pool, open_pool(**region, path));
   return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());
 }
 

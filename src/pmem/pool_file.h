@@ -25,6 +25,12 @@ class PoolFile {
   // Opens and recovers. The file is this process's alone until the PoolFile is destroyed.
   static Result<PoolFile> open(const std::string& path, Media media);
 
+  // Makes the pool in a file larger, to `size_bytes` (rounded down to whole blocks), and opens it.
+  // The pool is looked at in full first, and brought up to date where it is of an earlier version;
+  // one that is damaged, or has an owner, is refused. After a failure, and after a power cut on the
+  // way, the pool has its old size or the new one, wholly; the file may be longer than the pool.
+  static Result<PoolFile> grow(const std::string& path, std::uint64_t size_bytes, Media media);
+
   // Whether the file can be read and has the header of a pool that this version can open. Nothing
   // is mapped and nothing changed.
   static Status verify(const std::string& path);

@@ -3,6 +3,8 @@
 //
 //   header | roots | log control | log slots | summary | block table | blocks
 //
+// and, for each time that the pool was grown, behind that: summary | block table | blocks.
+//
 // All zero is the valid initial state of everything but the header and the two words of log
 // control. What checks these structures carry, and how they are computed, is in pool_checks.h.
 #pragma once
@@ -10,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -33,23 +36,29 @@ Account owner_of_root(std::string_view name);
 namespace pool_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'E', 'M', 'O', 'R', 'A', 'P', 'L'};
+// Of a pool in one piece, as it is created.
 inline constexpr std::uint32_t version = 2;
+// Of a pool that was grown: the same, with extensions.
+inline constexpr std::uint32_t grown_version = 3;
 // Pools of this version and later are opened and brought up to date.
 inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::uint64_t smallest_pool_bytes = 256 << 10;
 inline constexpr std::uint64_t largest_pool_bytes = std::uint64_t{1} << 46;
+inline constexpr std::uint64_t smallest_growth_bytes = 32 << 10;
 inline constexpr std::uint64_t block_bytes = 4096;
 inline constexpr std::uint64_t blocks_per_group = 256;  // one bit of the summary
 
 using Uuid = std::array<std::uint8_t, 16>;
 
-// Written once, when the pool is created; of it only the version ever changes, with one word.
+// Written once, when the pool is created; of it only version and segments ever change, which are
+// one word. All the rest is of the first piece.
 struct Header {
   std::array<char, 8> magic;
   std::uint32_t version;
-  std::uint32_t segments;  // 1: the table below describes the whole pool; more is room to grow
+  std::uint32_t
+      segments;  // 1; in a pool that was grown, their number, with a check: extensions_of()
   Uuid uuid;
-  std::uint64_t size_bytes;
+  std::uint64_t size_bytes;  // when the pool was created: PoolLayout knows what it has now
   Offset roots;
   Offset log_control;
   Offset log_slots;
@@ -61,10 +70,27 @@ struct Header {
   std::uint32_t log_slot_count;
   std::array<std::uint64_t, 18> reserved;  // zero
   std::uint32_t reserved_tail;             // zero
-  std::uint32_t checksum;  // crc32c of all bytes before it, with the version taken as 1
+  std::uint32_t checksum;  // crc32c of all bytes before it, with version and segments taken as 1
 };
 static_assert(sizeof(Header) == 256 && std::has_unique_object_representations_v<Header>);
 static_assert(offsetof(Header, checksum) == 252);
+static_assert(offsetof(Header, segments) == offsetof(Header, version) + 4);
+
+// What one growth added to the pool: the bytes from `begin` to `end`, which hold a summary, a block
+// table and blocks of their own. They stand behind the header, in its page.
+struct Extension {
+  Offset begin;  // where the pool ended before
+  Offset end;
+  std::uint64_t reserved;  // zero
+  std::uint32_t number;    // 1, 2, ...
+  std::uint32_t checksum;  // crc32c of the bytes before it
+};
+static_assert(sizeof(Extension) == 32 && std::has_unique_object_representations_v<Extension>);
+inline constexpr std::size_t most_extensions = (page_bytes - sizeof(Header)) / sizeof(Extension);
+
+constexpr Offset extension_place(std::size_t index) {
+  return sizeof(Header) + index * sizeof(Extension);
+}
 
 // A named root: a word that a program finds again by its name.
 struct Root {
@@ -154,11 +180,26 @@ struct ChunkHead {
 // rounded down to whole blocks.
 Header plan(std::uint64_t size_bytes, const Uuid& uuid);
 
-// With the version taken as 1, whatever it is: so one word brings a pool from version 1 to 2.
+// How blocks and their table share the space from a summary to an end.
+struct BlockPlan {
+  Offset table = 0;
+  Offset blocks = 0;
+  std::uint64_t block_count = 0;
+};
+BlockPlan plan_blocks(Offset summary, Offset end);
+
+// With version and segments taken as 1, whatever they are: so one word brings a pool from version 1
+// to 2, or makes it larger.
 std::uint32_t checksum_of(const Header& header);
+std::uint32_t checksum_of(const Extension& extension);
+
+// The word `segments` of a pool with so many extensions, and what such a word says; nothing where
+// it is damaged, or cannot be in a pool of that version.
+std::uint32_t segments_word(std::size_t extensions);
+std::optional<std::size_t> extensions_of(const Header& header);
 
 // Whether these first bytes of a file are a header that this program can serve, for a file of
-// `file_bytes`. `path` is for the message.
+// `file_bytes`. `path` is for the message. Of a pool that was grown this is the first piece alone.
 Status verify(const Header& header, std::uint64_t file_bytes, std::string_view path);
 
 }  // namespace pool_format

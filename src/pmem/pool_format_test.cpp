@@ -126,13 +126,13 @@ TEST(PoolFormat, refuses_a_header_without_magic) {
 }
 
 TEST(PoolFormat, refuses_another_version_by_name) {
-  expect_refusal(verify_changed([](Header& header) { header.version = 3; }, true),
-                 Code::unsupported, "format version 3", "matching release");
+  expect_refusal(verify_changed([](Header& header) { header.version = 4; }, true),
+                 Code::unsupported, "format version 4", "matching release");
   expect_refusal(verify_changed([](Header& header) { header.version = 0; }, true),
                  Code::unsupported, "format version 0", "matching release");
   // Whatever a later version does with the rest of the header, checksum included.
   expect_refusal(verify_changed([](Header& header) { header.version = 77; }, false),
-                 Code::unsupported, "format version 77", "reads versions 1 and 2");
+                 Code::unsupported, "format version 77", "reads versions 1 to 3");
 }
 
 TEST(PoolFormat, refuses_a_header_with_any_byte_changed) {
@@ -148,7 +148,6 @@ TEST(PoolFormat, refuses_a_header_with_any_byte_changed) {
 
 TEST(PoolFormat, refuses_a_forged_layout) {
   const std::vector<void (*)(Header&)> changes = {
-      [](Header& header) { header.segments = 2; },
       [](Header& header) { header.size_bytes = 0; },
       [](Header& header) { header.size_bytes = ~std::uint64_t{0}; },
       [](Header& header) { header.size_bytes += 1; },
@@ -167,6 +166,44 @@ TEST(PoolFormat, refuses_a_forged_layout) {
   for (const auto change : changes) {
     expect_refusal(verify_changed(change, true), Code::damaged, "no layout of this version",
                    "backup");
+  }
+}
+
+TEST(PoolFormat, refuses_a_number_of_pieces_that_cannot_be) {
+  const std::vector<void (*)(Header&)> changes = {
+      [](Header& header) { header.segments = 2; },
+      [](Header& header) { header.segments = 0; },
+      [](Header& header) { header.segments = segments_word(1); },
+      [](Header& header) { header.version = 3; },
+      [](Header& header) {
+        header.version = 3;
+        header.segments = segments_word(0);
+      },
+      [](Header& header) {
+        header.version = 3;
+        header.segments = segments_word(most_extensions + 1);
+      },
+      [](Header& header) {
+        header.version = 1;
+        header.segments = segments_word(1);
+      },
+      [](Header& header) {
+        header.version = 3;
+        header.segments = segments_word(1) ^ 0x10000;
+      },
+  };
+  for (const auto change : changes) {
+    expect_refusal(verify_changed(change, true), Code::damaged, "how often it was grown", "backup");
+  }
+}
+
+TEST(PoolFormat, a_number_of_pieces_survives_its_word) {
+  for (std::size_t extensions = 1; extensions <= most_extensions; ++extensions) {
+    Header header = plan(1 << 20, some_uuid);
+    header.version = grown_version;
+    header.segments = segments_word(extensions);
+    EXPECT_EQ(extensions_of(header), extensions);
+    EXPECT_EQ(checksum_of(header), header.checksum);
   }
 }
 

@@ -14,19 +14,6 @@ using pool_format::RecordHead;
 using pool_format::Root;
 using namespace log_record;
 
-namespace {
-
-// The layout follows from the size alone, so a header that is lost can be made again.
-Header guess_header(const Header& found, std::uint64_t region_bytes) {
-  Header header = pool_format::plan(region_bytes, found.uuid);
-  if (found.version == pool_format::oldest_version) {
-    header.version = found.version;
-  }
-  return header;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Pool>> Pool::open_damaged(Region& region, std::string_view name,
                                                  PoolFindings& findings) {
   Header header{};
@@ -34,17 +21,20 @@ Result<std::unique_ptr<Pool>> Pool::open_damaged(Region& region, std::string_vie
     std::memcpy(&header, region.data(), sizeof header);
   }
   const Status verdict = pool_format::verify(header, region.size(), name);
-  const bool whole = header.checksum == pool_format::checksum_of(header);
+  const bool whole =
+      header.checksum == pool_format::checksum_of(header) && extensions_of(header).has_value();
   if (region.size() < pool_format::smallest_pool_bytes || verdict.code() == Code::unsupported ||
       (whole && !verdict.ok())) {
     return verdict.ok() ? Status(Code::damaged, std::string(name) + " is too small to be a pool")
                         : verdict;
   }
-  if (!verdict.ok()) {
+  const ConstBytes first_page = region.bytes().first(page_bytes);
+  Result<PoolLayout> layout = PoolLayout::read(first_page, region.size(), name);
+  if (!layout.ok()) {
     findings.push_back({0, "the header is damaged; its layout was made again from the size"});
-    header = guess_header(header, region.size());
+    layout = PoolLayout::guess(first_page, region.size());
   }
-  std::unique_ptr<Pool> pool(new Pool(region, header, Faults()));
+  std::unique_ptr<Pool> pool(new Pool(region, *layout, Faults()));
   pool->salvage(findings);
   return pool;
 }
@@ -63,7 +53,7 @@ void Pool::salvage(PoolFindings& findings) {
       }
     }
   }
-  const Status sum = found_version_ == pool_format::version ? check_total() : Status();
+  const Status sum = is_old() ? Status() : check_total();
   if (!sum.ok()) {
     findings.push_back({pool_format::total_place(header_), std::string(sum.message())});
   }
@@ -77,7 +67,7 @@ void Pool::salvage(PoolFindings& findings) {
 
 Status Pool::adopt(Offset offset, std::uint64_t size_bytes) {
   if (offset % cache_line_bytes != 0 || offset < header_.blocks || size_bytes == 0 ||
-      !within(offset, size_bytes, header_.size_bytes)) {
+      !within(offset, size_bytes, this->size_bytes())) {
     return Status(Code::invalid_argument, "no object can be there");
   }
   adopted_.push_back({offset, size_bytes});
@@ -136,7 +126,7 @@ void RedoLog::apply_structures(std::uint64_t sequence) {
   const std::byte* const place = slot(sequence);
   for (std::size_t i = 0; i < head_of(place).writes; ++i) {
     const pool_format::Write write = write_at(place, i);
-    if (write.place < header_.blocks) {
+    if (write.place < header_.blocks || layout_.is_structure(write.place)) {
       store(region_.data() + write.place, write.value);
     }
   }

@@ -39,7 +39,7 @@ Status Pool::upgrade() {
   // vouches for what is there.
   REMORA_TRY(allocator_.check_silent_groups(region_.bytes()));
   if (faults_.planted(pool_faults::version_first)) {
-    write_version();
+    write_version(header());
   }
   allocator_.for_each_entry([this](Offset place, const BlockEntry& entry) {
     auto* const words = reinterpret_cast<BlockEntry*>(region_.data() + place);
@@ -56,14 +56,14 @@ Status Pool::upgrade() {
   log_.upgrade_control(total());
   const Ticket converted = region_.drain();
   REMORA_TRY(region_.wait(converted));
-  write_version();
+  write_version(header());
   const Ticket upgraded = region_.drain();
   return region_.wait(upgraded);
 }
 
-void Pool::write_version() {
+void Pool::write_version(const pool_format::Header& header) {
   std::uint64_t word;
-  std::memcpy(&word, &header_.version, sizeof word);
+  std::memcpy(&word, &header.version, sizeof word);
   std::byte* const place = region_.data() + offsetof(pool_format::Header, version);
   store_word(*reinterpret_cast<std::uint64_t*>(place), word);
   region_.flush(ConstBytes(place, sizeof word));

@@ -20,12 +20,13 @@ using pool_format::Seal;
 using pool_format::Write;
 using namespace log_record;
 
-RedoLog::RedoLog(Region& region, const pool_format::Header& header, const Faults& faults)
+RedoLog::RedoLog(Region& region, const PoolLayout& layout, const Faults& faults)
     : region_(region),
-      header_(header),
+      layout_(layout),
+      header_(layout.header()),
       faults_(faults),
-      control_(reinterpret_cast<LogControl*>(region.data() + header.log_control)),
-      tickets_(header.log_slot_count) {}
+      control_(reinterpret_cast<LogControl*>(region.data() + header_.log_control)),
+      tickets_(header_.log_slot_count) {}
 
 std::byte* RedoLog::slot(std::uint64_t sequence) const {
   return region_.data() + header_.log_slots +

@@ -31,13 +31,17 @@
 #include "base/result.h"
 #include "pmem/pool_checks.h"
 #include "pmem/pool_format.h"
+#include "pmem/pool_layout.h"
 #include "pmem/region.h"
 
 namespace remora {
 
 class RedoLog {
  public:
-  RedoLog(Region& region, const pool_format::Header& header, const Faults& faults);
+  RedoLog(Region& region, const PoolLayout& layout, const Faults& faults);
+
+  // The pool has grown: records may name places in the newest piece.
+  void grow(const PoolLayout& grown) { layout_ = grown; }
 
   // Replays what is not in place and starts a new epoch. Returns how many records it replayed.
   // Call it once, before anything else. `verify` looks at the words in place before the records
@@ -112,6 +116,7 @@ class RedoLog {
   Status start_epoch(std::uint64_t epoch);
 
   Region& region_;
+  PoolLayout layout_;
   const pool_format::Header header_;
   const Faults faults_;
   pool_format::LogControl* control_;

@@ -164,11 +164,11 @@ bool RedoLog::may_change(Offset word) const {
   const bool root = word >= header_.roots && word < header_.log_control;
   const bool total = word == pool_format::total_place(header_);
   return word % word_bytes == 0 && (root || total || word >= header_.summary) &&
-         within(word, word_bytes, header_.size_bytes);
+         within(word, word_bytes, layout_.size_bytes());
 }
 
 bool RedoLog::holds(const Seal& seal) const {
-  return within(seal.place, seal.size_bytes, header_.size_bytes) &&
+  return within(seal.place, seal.size_bytes, layout_.size_bytes()) &&
          crc32c(ConstBytes(region_.data() + seal.place, seal.size_bytes)) == seal.checksum;
 }
 

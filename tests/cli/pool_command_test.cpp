@@ -237,7 +237,7 @@ TEST_F(PoolCommand, a_pool_of_another_version_is_refused) {
   make(path_);
   overwrite(path_, offsetof(pool_format::Header, version), std::string("\x07\0\0\0", 4));
   expect_refused_untouched(path_, environment,
-                           "version 7, and this program reads versions 1 and 2; open it with a "
+                           "version 7, and this program reads versions 1 to 3; open it with a "
                            "matching release");
 }
 

@@ -57,9 +57,13 @@ class Dissection {
     add(Structure::log_control, header.log_control, header.log_control + 128);
     add(Structure::redo_log, header.log_slots,
         header.log_slots + header.log_slot_count * pool_format::log_slot_bytes);
-    add(Structure::summary, header.summary, header.table);
-    add(Structure::block_table, header.table,
-        header.table + header.block_count * sizeof(pool_format::BlockEntry));
+    add(Structure::extensions, pool_format::extension_place(0),
+        pool_format::extension_place(pool_->layout().extensions().size()));
+    for (const PoolPiece& piece : pool_->layout().pieces()) {
+      add(Structure::summary, piece.summary, piece.table);
+      add(Structure::block_table, piece.table,
+          piece.table + piece.block_count * sizeof(pool_format::BlockEntry));
+    }
   }
 
   void take_store() {
@@ -196,10 +200,10 @@ class Dissection {
 
 std::string_view to_string(Structure structure) {
   constexpr std::array<std::string_view, structure_count> names = {
-      "pool header",   "roots",         "log control", "redo log",     "summary",
-      "block table",   "store head",    "store marks", "store slots",  "object header",
-      "state word",    "links",         "keys",        "values",       "padding",
-      "stale objects", "segment tails", "free space",  "rival's index"};
+      "pool header",   "extensions",    "roots",         "log control", "redo log",
+      "summary",       "block table",   "store head",    "store marks", "store slots",
+      "object header", "state word",    "links",         "keys",        "values",
+      "padding",       "stale objects", "segment tails", "free space",  "rival's index"};
   return names.at(static_cast<std::size_t>(structure));
 }
 
@@ -207,6 +211,11 @@ std::size_t Anatomy::structures() const {
   const bool has_rival =
       std::ranges::find(extents, Structure::rival_index, &Extent::structure) != extents.end();
   return has_rival ? structure_count : structure_count - 1;
+}
+
+bool Anatomy::has(Structure structure) const {
+  return structure != Structure::extensions ||
+         std::ranges::find(extents, structure, &Extent::structure) != extents.end();
 }
 
 Structure Anatomy::at(Offset offset) const {

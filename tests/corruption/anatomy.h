@@ -15,6 +15,7 @@ namespace remora::corruption {
 
 enum class Structure : std::uint8_t {
   pool_header,
+  extensions,
   roots,
   log_control,
   redo_log,
@@ -34,7 +35,7 @@ enum class Structure : std::uint8_t {
   free_space,
   rival_index,  // what a rival keeps beside the log, if it does: Erda's table, Forca's records
 };
-inline constexpr std::size_t structure_count = 19;
+inline constexpr std::size_t structure_count = 20;
 std::string_view to_string(Structure structure);
 
 struct Extent {
@@ -56,6 +57,8 @@ struct Anatomy {
 
   // The structures that damage is aimed at: all but the last, which is a rival's alone.
   std::size_t structures() const;
+  // Whether damage can be aimed at it: a pool that was never grown has no extensions.
+  bool has(Structure structure) const;
   // The structure of a byte; free space where nothing else is known.
   Structure at(Offset offset) const;
 };

@@ -21,6 +21,7 @@ namespace remora::corruption {
 namespace {
 
 constexpr std::size_t pool_bytes = 2 << 20;
+constexpr std::size_t created_bytes = 512 << 10;  // of a pool that is grown
 constexpr std::uint32_t flows = 6;
 constexpr std::uint32_t keys_of_flow = 40;
 constexpr std::uint32_t rounds = 420;  // of each flow
@@ -80,7 +81,11 @@ class Making {
  private:
   void start() {
     program_ = &server_.start<Program>();
-    program_->pool = Pool::create(server_.region(), {}).value();
+    // On page media the pool was grown, so that half of the images have extensions.
+    const bool grown = server_.region().granularity() == Granularity::page;
+    program_->pool =
+        Pool::create(server_.region(), {}, Faults(), grown ? created_bytes : pool_bytes).value();
+    REMORA_CHECK(!grown || program_->pool->grow(pool_bytes).ok(), "a pool could not grow");
     program_->store =
         engine_
             .start_server(Host(loop_, server_.nic(), &server_.region()), *program_->pool,

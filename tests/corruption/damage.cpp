@@ -44,7 +44,9 @@ std::string_view to_string(Change change) {
 Damage choose_damage(const Anatomy& anatomy, std::uint64_t seed) {
   Random random(seed);
   Damage damage;
-  damage.structure = static_cast<Structure>(random.below(anatomy.structures()));
+  do {
+    damage.structure = static_cast<Structure>(random.below(anatomy.structures()));
+  } while (!anatomy.has(damage.structure));
   damage.change = static_cast<Change>(random.below(change_count));
   const Offset place = place_in(anatomy, damage.structure, random);
   const bool is_small = damage.change == Change::bit || damage.change == Change::byte;

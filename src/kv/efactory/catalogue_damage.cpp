@@ -10,7 +10,7 @@ namespace remora::kv::efactory {
 bool Catalogue::is_readable(const Object& object) const {
   object_format::Header header;
   std::memcpy(&header, object.header_bytes().data(), sizeof header);
-  return object_format::plausible(header, pool_.header().size_bytes - object.offset()) &&
+  return object_format::plausible(header, pool_.size_bytes() - object.offset()) &&
          header.header_checksum == object_format::header_checksum(header, object.key());
 }
 

@@ -301,6 +301,8 @@ class Log {
   static Result<store_format::Head> read_head(Pool& pool, Offset superblock);
   // From this version (log_upgrade.cpp).
   Status upgrade(std::uint32_t version);
+  // A larger table, where the pool was grown (log_grow.cpp).
+  Status grow_table(const store_format::Head& found);
 
   Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
   Result<Segment*> open_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
@@ -337,7 +339,7 @@ class Log {
   const Host host_;
   Pool& pool_;
   std::byte* const base_;  // of the pool
-  const Offset superblock_;
+  Offset superblock_;
   const std::uint64_t segment_bytes_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t reserve_bytes_;

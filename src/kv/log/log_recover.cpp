@@ -24,12 +24,6 @@ static_assert(largest_segment_bytes <= remora::largest_object_bytes);
 // What is fetched while recovery looks at what was fetched before: two of the largest segments.
 constexpr std::uint64_t read_ahead_bytes = 2 * largest_segment_bytes;
 
-// Bringing a store up to date changes the version, and nothing else of the head.
-std::uint32_t checksum_of(Head head) {
-  head.version = store_format::oldest_version;
-  return crc32c(object_bytes(head).first(offsetof(Head, checksum)));
-}
-
 std::uint64_t default_segment_bytes(std::uint64_t pool_bytes) {
   return round_up(
       std::clamp(pool_bytes / segments_in_pool, smallest_segment_bytes, largest_segment_bytes),
@@ -53,7 +47,7 @@ Status refuse(const std::string& why) {
 }  // namespace
 
 Result<Head> Log::plan(Pool& pool, const LogOptions& options) {
-  const std::uint64_t pool_bytes = pool.header().size_bytes;
+  const std::uint64_t pool_bytes = pool.size_bytes();
   Head head{store_format::magic, store_format::version, 0, {}, options.segment_bytes, 0, 0};
   if (options.engine.empty() || options.engine.size() > head.engine.size()) {
     return refuse("the name of an engine has 1 to 32 bytes");
@@ -132,6 +126,7 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
   if (!has_old_states && head->version != store_format::version) {
     REMORA_TRY(log->upgrade(head->version));
   }
+  REMORA_TRY(log->grow_table(*head));
   REMORA_TRY(log->skip_numbers());
   if (Result<std::size_t> freed = log->free_dead(log->dead_.size()); !freed.ok()) {
     return freed.status();

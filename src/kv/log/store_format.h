@@ -7,12 +7,15 @@
 // a store of an older version is opened.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "base/crc32c.h"
 #include "kv/log/object_format.h"
 #include "pmem/pool_format.h"
+#include "pmem/size_classes.h"
 
 namespace remora::kv::store_format {
 
@@ -81,6 +84,15 @@ inline constexpr std::uint64_t slots_begin = marks_begin + sizeof(Marks);
 
 constexpr std::uint64_t superblock_bytes(std::uint64_t slot_count) {
   return slots_begin + slot_count * sizeof(Slot);
+}
+// The segments that a pool of that size can hold, as far as one object has room for their slots.
+constexpr std::uint64_t most_slots(std::uint64_t pool_bytes, std::uint64_t segment_bytes) {
+  return std::min(pool_bytes / segment_bytes, (largest_object_bytes - slots_begin) / sizeof(Slot));
+}
+// Bringing a store up to date changes the version, and nothing else of the head.
+inline std::uint32_t checksum_of(Head head) {
+  head.version = oldest_version;
+  return crc32c(object_bytes(head).first(offsetof(Head, checksum)));
 }
 constexpr Offset slot_place(Offset superblock, std::uint64_t index) {
   return superblock + slots_begin + index * sizeof(Slot);

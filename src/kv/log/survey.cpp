@@ -79,11 +79,6 @@ class Surveyor {
 
   // --- The superblock.
 
-  static std::uint32_t checksum_of(Head head) {
-    head.version = store_format::oldest_version;
-    return crc32c(object_bytes(head).first(offsetof(Head, checksum)));
-  }
-
   bool is_head(Offset place) const {
     if (place % word_bytes != 0 || place > view_.size() ||
         view_.size() - place < store_format::slots_begin) {
@@ -116,7 +111,7 @@ class Surveyor {
   }
 
   std::optional<Offset> root_in_bytes() const {
-    const pool_format::Header plan = pool_format::plan(view_.size(), {});
+    const pool_format::Header plan = layout().header();
     for (std::uint32_t i = 0; i < plan.root_count; ++i) {
       const auto root = load<pool_format::Root>(plan.roots + i * sizeof(pool_format::Root));
       const std::string_view name(root.name.data(), ::strnlen(root.name.data(), root.name.size()));
@@ -143,7 +138,10 @@ class Surveyor {
     return load<Marks>(superblock + store_format::marks_begin).next_number;
   }
 
-  Offset blocks_begin() const { return pool_format::plan(view_.size(), {}).blocks; }
+  Offset blocks_begin() const { return layout().header().blocks; }
+
+  // Of a pool that does not open.
+  PoolLayout layout() const { return PoolLayout::guess(view_.first(page_bytes), view_.size()); }
 
   // --- Segments.
 

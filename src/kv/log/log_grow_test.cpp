@@ -1,0 +1,119 @@
+// A store in a pool that was grown: it uses the new room, and loses nothing.
+#include "kv/log/log_fixture.h"
+#include "kv/log/survey.h"
+
+namespace remora::kv {
+namespace {
+
+constexpr std::uint64_t small_bytes = 512 << 10;
+constexpr std::uint64_t large_bytes = 2 << 20;
+
+class LogGrow : public LogTest {
+ protected:
+  LogGrow() : LogTest(large_bytes) {
+    log_.reset();
+    pool_.reset();
+    std::ranges::fill(region_.bytes(), std::byte{0});
+    EXPECT_TRUE(region_.wait(region_.persist(region_.bytes())).ok());
+    pool_ = std::move(Pool::create(region_, {}, Faults(), small_bytes)).value();
+    log_ = std::move(Log::create(machine_.host, *pool_, options())).value();
+  }
+  // As many objects as there is room for; persistent. How many were added.
+  std::size_t fill_up() {
+    const std::uint64_t before = written_;
+    while (try_put(key(written_), value(written_)).ok()) {
+      ++written_;
+    }
+    seal();
+    return written_ - before;
+  }
+  static std::string key(std::uint64_t number) { return "key-" + std::to_string(number); }
+  static std::string value(std::uint64_t number) {
+    return std::string(5000, static_cast<char>('a' + number % 26));
+  }
+  void expect_all() {
+    ASSERT_EQ(found_.size(), written_);
+    for (std::uint64_t i = 0; i < written_; ++i) {
+      EXPECT_EQ(found_[i].key, key(i));
+      EXPECT_TRUE(found_[i].intact);
+    }
+    EXPECT_TRUE(pool_->check_in_full().ok());
+    const Survey survey = survey_store(region_.bytes(), pool_.get());
+    EXPECT_TRUE(survey.findings.empty());
+    EXPECT_EQ(survey.keys, written_);
+  }
+  std::uint64_t slots() {
+    store_format::Head head;
+    std::memcpy(&head, pool_->object(*pool_->root(store_format::root_name)).data(), sizeof head);
+    return head.slot_count;
+  }
+
+  std::uint64_t written_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(media, LogGrow, both_media(), granularity_name);
+
+TEST_P(LogGrow, a_full_store_has_room_in_a_pool_that_was_grown) {
+  const std::size_t before = fill_up();
+  EXPECT_EQ(slots(), small_bytes / (16 << 10));
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(slots(), small_bytes / (16 << 10)) << "the same pool has the same table";
+  ASSERT_TRUE(pool_->grow(large_bytes).ok());
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(slots(), large_bytes / (16 << 10));
+  expect_all();
+  EXPECT_GT(fill_up(), 5 * before / 2);
+  EXPECT_GT(log_->usage().total_bytes, large_bytes * 9 / 10);
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+}
+
+TEST_P(LogGrow, it_grows_by_steps) {
+  for (std::uint64_t size = small_bytes + (256 << 10); size <= large_bytes; size += 256 << 10) {
+    EXPECT_GT(fill_up(), 0u) << size;
+    ASSERT_TRUE(pool_->grow(size).ok());
+    ASSERT_TRUE(restart().ok());
+    expect_all();
+    EXPECT_EQ(slots(), size / (16 << 10));
+  }
+}
+
+TEST_P(LogGrow, segments_in_the_new_room_are_freed_and_used_again) {
+  fill_up();
+  ASSERT_TRUE(pool_->grow(large_bytes).ok());
+  ASSERT_TRUE(restart().ok());
+  fill_up();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_TRUE(log_->keep_only({}).ok());
+  region_.commit();
+  ASSERT_TRUE(restart().ok());
+  EXPECT_TRUE(found_.empty());
+  EXPECT_EQ(log_->usage().segments, 0u);
+  written_ = 0;
+  const std::size_t again = fill_up();
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+  EXPECT_GT(again * 5000, large_bytes * 8 / 10);
+}
+
+TEST_P(LogGrow, a_table_that_finds_no_room_stays_as_it_is) {
+  fill_up();
+  while (pool_->reserve(64, Account::store).ok()) {
+  }
+  ASSERT_TRUE(pool_->grow(small_bytes + pool_format::smallest_growth_bytes).ok());
+  while (true) {
+    const Result<Offset> taken = pool_->reserve(4096, Account::files);
+    if (!taken.ok()) {
+      break;
+    }
+    Transaction transaction;
+    ASSERT_TRUE(transaction.publish(*taken, 0).ok());
+    ASSERT_TRUE(pool_->wait(*pool_->commit(transaction)).ok());
+  }
+  ASSERT_TRUE(restart().ok());
+  ASSERT_EQ(found_.size(), written_);
+}
+
+}  // namespace
+}  // namespace remora::kv
