@@ -11,7 +11,7 @@ namespace {
 using Summary = std::pair<std::string_view, std::string_view>;
 
 // By name.
-constexpr std::array<Summary, 67> summaries = {{
+constexpr std::array<Summary, 68> summaries = {{
     {"append", "Adds to the end of a value."},
     {"auth", "Tells who the client is, by a password or a token."},
     {"bitcount", "Counts the bits of a value that are set."},
@@ -45,6 +45,7 @@ constexpr std::array<Summary, 67> summaries = {{
     {"incrbyfloat", "Adds a fraction to a number."},
     {"info", "Tells of the server, in sections."},
     {"keys", "Lists all keys that match a pattern."},
+    {"lcs", "Tells the longest sequence of bytes that two values have in common."},
     {"mget", "Tells the values of several keys."},
     {"mset", "Sets several keys, wholly or not at all."},
     {"msetnx", "Sets several keys if none of them is there."},

@@ -18,6 +18,9 @@ Done mget(Call& call);
 Done mset(Call& call);
 Done msetnx(Call& call);
 
+// lcs.cpp
+Done lcs(Call& call);
+
 // string_parts.cpp
 Done getrange(Call& call);
 Done setrange(Call& call);

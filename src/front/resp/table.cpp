@@ -76,6 +76,7 @@ constexpr Command table[] = {
     {"incrbyfloat", 3, incrbyfloat, put_fast, 1, 1, 1, tells_updates},
     {"info", -1, info, always | dangerous, 0, 0, 0},
     {"keys", 2, keys, key_read | dangerous | long_lasting, 0, 0, 0},
+    {"lcs", -3, lcs, on_strings | readonly | long_lasting, 1, 2, 1, tells},
     {"mget", -2, mget, get_fast, 1, -1, 1, tells},
     {"mset", -3, mset, put_slow, 1, -1, 2, replaces},
     {"msetnx", -3, msetnx, put_slow, 1, -1, 2, makes},
