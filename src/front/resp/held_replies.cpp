@@ -98,6 +98,7 @@ void HeldReplies::fail(const Status& why) {
     connection->holds.clear();
     connection->held = 0;
     connection->session.closing = true;
+    connection->was_refused = true;
     ++counters_.errors;
     out_.error(failure_text(why));
     (void)desk_.send(*connection);

@@ -55,6 +55,12 @@ inline constexpr std::size_t handshakes_of_guest = 64;
 inline constexpr std::uint64_t handshake_ns = 5'000'000'000;
 inline constexpr std::uint32_t handshakes_per_turn = 8;
 
+// Connections that end because of what they send are read from until they hang up (farewells.h): so
+// many at a time, so long, and so many bytes: as many as the longest value that Redis takes.
+inline constexpr std::size_t farewells = 256;
+inline constexpr std::uint64_t farewell_ns = 30'000'000'000;
+inline constexpr std::uint64_t farewell_bytes = std::uint64_t{512} << 20;
+
 // Commands that there are.
 inline constexpr std::size_t commands = 128;
 // Of commands that are not likely to take long, one in so many is timed; others are slow from so

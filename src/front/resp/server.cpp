@@ -63,6 +63,8 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       guests_(options.most_guests, options.most_of_guest),
       handshakes_(runtime, options.handshake_ns,
                   [this](Connection& connection) { close(connection); }),
+      farewells_(runtime, options.farewell_ns,
+                 [this](Connection& connection) { close(connection); }),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)),
       held_(runtime, store, *this, out_, counters_),
       pauses_(runtime, store, settings_, *this, held_, out_) {
@@ -274,6 +276,7 @@ void Server::close(Connection& connection) {
   door_.open_again();  // with the descriptor of this one
   held_.forget(connection);
   pauses_.forget(connection);
+  farewells_.end(connection);
   std::erase(ended_, &connection);
   std::swap(connections_[connection.place], connections_.back());
   connections_[connection.place]->place = connection.place;
