@@ -94,6 +94,13 @@ Done info(Call& call);
 // slow_commands.cpp
 Done slowlog(Call& call);
 
+// latency_commands.cpp
+Done latency(Call& call);
+
+// debugging.cpp
+Done debug(Call& call);
+Done monitor(Call& call);
+
 // server_commands.cpp
 Done command(Call& call);
 Done config(Call& call);

@@ -74,6 +74,15 @@ inline constexpr std::size_t slow_most_kept = 10'000;
 inline constexpr std::size_t slow_arguments = 32;
 inline constexpr std::size_t slow_argument_bytes = 128;
 
+// Events that took long, of each kind (LATENCY), as Redis has it.
+inline constexpr std::size_t latency_samples = 160;
+// What a line of MONITOR shows of its arguments, before escapes; and lines that wait for the end of
+// a turn, beyond which they are lost.
+inline constexpr std::size_t monitor_line_bytes = 64 * 1024;
+inline constexpr std::size_t monitor_text_bytes = 64 << 20;
+// DEBUG SLEEP.
+inline constexpr int debug_sleep_s = 24 * 60 * 60;
+
 // A request that rests on a value which is on its way looks for it again after so long.
 inline constexpr std::uint64_t value_look_ns = 100'000;
 

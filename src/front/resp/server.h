@@ -46,6 +46,7 @@
 #include "front/resp/guests.h"
 #include "front/resp/handshakes.h"
 #include "front/resp/held_replies.h"
+#include "front/resp/monitors.h"
 #include "front/resp/output.h"
 #include "front/resp/pauses.h"
 #include "front/resp/socket_events.h"
@@ -162,6 +163,8 @@ class Server final : public Poller, private Desk {
   void add(int descriptor, const SocketAddress& peer);
   void reject(int descriptor, std::string_view reply);
   void trim();
+  // Of this number, or null.
+  Connection* find(std::uint64_t id);
 
   // Desk.
   bool send(Connection& connection) override;
@@ -250,6 +253,7 @@ class Server final : public Poller, private Desk {
 
   HeldReplies held_;
   Pauses pauses_;
+  Monitors monitors_;
 };
 
 }  // namespace remora::resp

@@ -26,6 +26,7 @@ void Server::say_farewell(Connection& connection) {
   connection.in.release();
   connection.parser.reset();
   connection.session.transaction.reset();
+  executor_.set_monitor(connection.session, false);
   farewells_.begin(connection);
   connection.watched = read_events;
   (void)tell_again(connection);
