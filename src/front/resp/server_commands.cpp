@@ -164,6 +164,11 @@ struct Adjusted {
   std::uint64_t latency_from_ms;
 };
 
+bool is_adjustable(std::string_view name) {
+  return name == "slowlog-log-slower-than" || name == "slowlog-max-len" ||
+         name == "latency-monitor-threshold";
+}
+
 // False: this is none of it, or no such value.
 bool set_parameter(Adjusted& adjusted, std::string_view name, std::string_view text) {
   std::int64_t value = 0;
@@ -203,9 +208,13 @@ Done config_set(Call& call) {
                               printed(pairs[i])));
     }
     if (!set_parameter(adjusted, name, pairs[i + 1]) && pairs[i + 1] != found->second) {
-      return fail(call, fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - "
-                                    "this server takes it when it starts: see remora serve --help",
-                                    printed(pairs[i])));
+      return fail(
+          call,
+          fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}",
+                      printed(pairs[i]),
+                      is_adjustable(name) ? "argument must be a number that makes sense for it"
+                                          : "this server takes it when it starts: see remora serve "
+                                            "--help"));
     }
   }
   adjusted.apply(call.executor);
