@@ -26,8 +26,8 @@ class FarewellTest : public RespServerTest {
 TEST_F(FarewellTest, a_client_that_sends_all_of_its_request_can_read_why_it_was_refused) {
   serve();
   const auto client = guest();
-  client->send(too_long_);
-  client->send(std::string(16'777'217, 'v') + "\r\n");
+  EXPECT_TRUE(client->send(too_long_));
+  EXPECT_TRUE(client->send(std::string(16'777'217, 'v') + "\r\n"));
   EXPECT_EQ(client->reply_of(error_.size() + 6), error_ + "closed");
   EXPECT_LT(server_->kept_bytes(), 4096u);
   client->leave();
@@ -39,7 +39,7 @@ TEST_F(FarewellTest, what_it_sends_behind_is_not_run) {
   const auto client = guest();
   client->send(too_long_ + "SET evil 1\r\n");
   EXPECT_THAT(client->reply_of(error_.size()), StartsWith(error_));
-  client->send("SET evil 1\r\n");
+  EXPECT_TRUE(client->send("SET evil 1\r\n"));
   const auto other = guest();
   EXPECT_EQ(other->ask("EXISTS evil"), ":0\r\n");
 }

@@ -1,6 +1,7 @@
 // Farewells: connections that were told why they end, and are read from a little longer. A client
-// that is in the middle of a long request reads nothing before it has sent all of it; and were its
-// connection closed with bytes unread, the system would drop the reply on its way. So what it still
+// that is in the middle of a long request reads nothing before it has sent all of it. Were its
+// connection closed with bytes unread, the system would reset it: the client could not go on
+// sending, and would take that for all that there is to know, or lose the reply. So what it still
 // sends is thrown away until it hangs up: so many bytes, for so long.
 //
 // One thread, the loop's. The runtime outlives it; connections end here before they go.

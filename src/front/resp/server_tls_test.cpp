@@ -112,7 +112,7 @@ TEST_F(RespTlsTest, answers_many_requests_that_come_at_once) {
 
 TEST_F(RespTlsTest, tells_why_it_refuses_a_request_that_is_still_being_sent) {
   const auto client = tls_guest();
-  client->send("*1\r\n$16777217\r\n" + std::string(3'000'000, 'v'));
+  client->send("*1\r\n$16777217\r\n" + std::string(12'000'000, 'v'));
   const std::string error =
       "-ERR Protocol error: invalid bulk length: a value has at most 16777216 bytes\r\n";
   EXPECT_EQ(client->reply_of(error.size() + 1), error);
