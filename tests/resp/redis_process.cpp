@@ -65,7 +65,7 @@ bool RedisProcess::try_port(std::uint16_t number) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1", "--dir",
              folder_.path().c_str(), "--save", "", "--databases", "1", "--logfile", "log",
-             "--enable-debug-command", "yes", nullptr);
+             "--enable-debug-command", "yes", "--proto-max-bulk-len", "16777216", nullptr);
     std::_Exit(127);
   }
   for (int tries = 0; tries < 3000; ++tries) {
