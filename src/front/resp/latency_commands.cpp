@@ -152,8 +152,7 @@ std::string report_on(Call& call, Kind kind) {
     away_ms += away < 0 ? -away : away;
   }
   return fmt::format(
-      "{}: {} samples, {:.0f} ms on average (mean deviation {:.0f} ms), the longest "
-      "{} ms. {}\n",
+      "{}: samples {}, average {:.0f} ms, mean deviation {:.0f} ms, longest ever {} ms. {}\n",
       name_of(kind), history.samples.size(), mean_ms, away_ms / count, history.longest_ms,
       advice_on(call, kind));
 }
