@@ -37,6 +37,14 @@ double Histogram::mean() const {
   return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }
 
+std::uint64_t Histogram::up_to(std::uint64_t value) const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < bucket_count && highest_in(i) <= value; ++i) {
+    count += buckets_[i];
+  }
+  return count;
+}
+
 std::uint64_t Histogram::percentile(double p) const {
   REMORA_CHECK(p >= 0 && p <= 100, "a percentile lies between 0 and 100");
   if (count_ == 0) {

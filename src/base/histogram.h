@@ -53,6 +53,10 @@ class Histogram {
   // not, by a rounding of the double, 1000.
   std::uint64_t percentile(double p) const;
 
+  // How many values lie in buckets of which none is above this one: exact for one less than a power
+  // of two.
+  std::uint64_t up_to(std::uint64_t value) const;
+
  private:
   __extension__ using Wide = unsigned __int128;
 

@@ -154,6 +154,20 @@ TEST(Histogram, tells_what_came_since_a_copy) {
   EXPECT_DOUBLE_EQ(later.mean(), 69.0);
 }
 
+TEST(Histogram, counts_what_is_not_above_a_bound) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.up_to(~std::uint64_t{0}), 0u);
+  for (const std::uint64_t value : {0ull, 5ull, 1023ull, 1024ull, 1'000'000ull}) {
+    histogram.record(value);
+  }
+  EXPECT_EQ(histogram.up_to(0), 1u);
+  EXPECT_EQ(histogram.up_to(5), 2u);
+  EXPECT_EQ(histogram.up_to(1023), 3u);
+  EXPECT_EQ(histogram.up_to(2047), 4u);
+  EXPECT_EQ(histogram.up_to((1u << 20) - 1), 5u);
+  EXPECT_EQ(histogram.up_to(~std::uint64_t{0}), 5u);
+}
+
 TEST(Histogram, clearing_forgets_all) {
   Histogram histogram;
   histogram.record(5);

@@ -25,16 +25,17 @@ Client::~Client() {
   ::close(descriptor_);
 }
 
-void Client::send(const std::string& bytes) const {
+bool Client::send(const std::string& bytes) const {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
     const ssize_t count =
         ::send(descriptor_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (count <= 0) {
-      return;  // the next read tells
+      return false;  // the next read tells
     }
     sent += static_cast<std::size_t>(count);
   }
+  return true;
 }
 
 bool Client::fill() {

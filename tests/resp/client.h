@@ -15,7 +15,8 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  void send(const std::string& bytes) const;
+  // Whether all of it could be sent.
+  bool send(const std::string& bytes) const;
   // One reply, as it came, or "closed". Maps, sets and arrays with all that is in them.
   std::string read();
   std::string ask(const std::vector<std::string>& args) {

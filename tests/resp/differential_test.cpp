@@ -76,6 +76,40 @@ TEST_P(Differential, answers_as_redis_does) {
   }
 }
 
+TEST_P(Differential, finds_what_values_have_in_common_as_redis_does) {
+  Random random(number_from("REMORA_RESP_SEED", 1));
+  Client theirs(redis_->port());
+  Client ours(store_.port());
+  const std::string version = std::to_string(GetParam());
+  EXPECT_EQ(theirs.ask({"HELLO", version})[0], ours.ask({"HELLO", version})[0]);
+  const auto both = [&](const std::vector<std::string>& args) {
+    const std::string expected = theirs.ask(args);
+    EXPECT_EQ(ours.ask(args), expected) << shown(args);
+    return expected;
+  };
+  for (int i = 0; i < 200; ++i) {
+    const auto letters = static_cast<int>(random.between(1, 4));
+    for (const char* key : {"one", "other"}) {
+      std::string text;
+      for (std::uint64_t left = random.below(40); left > 0; --left) {
+        text += static_cast<char>('a' + random.below(static_cast<std::uint64_t>(letters)));
+      }
+      both({"SET", key, text});
+    }
+    both({"LCS", "one", "other"});
+    both({"LCS", "one", "other", "LEN"});
+    both({"LCS", "one", "other", "IDX"});
+    both({"LCS", "other", "one", "IDX", "WITHMATCHLEN", "MINMATCHLEN",
+          std::to_string(random.below(5))});
+  }
+  both({"SET", "fits", std::string(2047, 'x')});
+  both({"SET", "large", std::string(2048, 'x')});
+  EXPECT_EQ(both({"LCS", "fits", "fits", "LEN"}), ":2047\r\n");
+  EXPECT_EQ(both({"LCS", "fits", "large", "LEN"}).substr(0, 5), "-ERR ");
+  both({"LCS", "large", "none", "IDX"});
+  both({"LCS", "large", "large", "LEN", "IDX"});
+}
+
 TEST_P(Differential, refuses_what_redis_refuses) {
   for (const std::string bytes :
        {"*a\r\n", "*1\r\n#1\r\n", "*1\r\n$-5\r\n", "SET \"a\r\n", "*1\r\n$x\r\n", "*-1\r\nPING\r\n",

@@ -56,8 +56,19 @@ std::string number(Random& random) {
   return random.chance(1, 2) ? integer(random) : one_of(random, numbers);
 }
 
+// Few letters, so that two such values have much in common, in many ways.
+std::string letters(Random& random) {
+  std::string text;
+  for (std::uint64_t left = random.below(60); left > 0; --left) {
+    text += static_cast<char>('a' + random.below(3));
+  }
+  return text;
+}
+
 std::string value(Random& random) {
-  switch (random.below(8)) {
+  switch (random.below(9)) {
+    case 8:
+      return letters(random);
     case 0:
       return integer(random);
     case 1:
@@ -171,10 +182,27 @@ Args bits(Random& random, const std::string& k) {
   return args;
 }
 
+// Two values that have something in common, or two keys by chance.
+Args lcs(Random& random) {
+  constexpr std::array options = {"len", "idx", "withmatchlen", "minmatchlen", "bogus"};
+  Args args = {"LCS", key(random), key(random)};
+  for (std::uint64_t left = random.below(4); left > 0; --left) {
+    const std::string option = one_of(random, options);
+    args.push_back(word(random, option));
+    if (option == "minmatchlen" && !random.chance(1, 12)) {
+      args.push_back(random.chance(1, 2) ? std::to_string(random.below(4)) : integer(random));
+    }
+  }
+  return args;
+}
+
 Args simple(Random& random) {
   constexpr std::array copy_options = {"replace", "db", "bogus"};
   const std::string k = key(random);
-  switch (random.below(44)) {
+  switch (random.below(46)) {
+    case 44:
+    case 45:
+      return lcs(random);
     case 41:
       return bits(random, k);
     case 42:

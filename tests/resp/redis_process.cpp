@@ -64,7 +64,8 @@ bool RedisProcess::try_port(std::uint16_t number) {
   if (process_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1", "--dir",
-             folder_.path().c_str(), "--save", "", "--databases", "1", "--logfile", "log", nullptr);
+             folder_.path().c_str(), "--save", "", "--databases", "1", "--logfile", "log",
+             "--enable-debug-command", "yes", "--proto-max-bulk-len", "16777216", nullptr);
     std::_Exit(127);
   }
   for (int tries = 0; tries < 3000; ++tries) {

@@ -1,4 +1,5 @@
 // A redis-server of this test: its own folder, a port of the loopback, and it ends with the test.
+// Its values are as long as ours, and DEBUG is allowed.
 #pragma once
 
 #include <sys/types.h>

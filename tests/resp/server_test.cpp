@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/folder_testing.h"
+#include "front/resp/limits.h"
 #include "tests/resp/client.h"
 #include "tests/resp/served_store.h"
 
@@ -63,6 +64,35 @@ TEST(RespServer, carries_the_largest_value_and_refuses_a_larger_one) {
   EXPECT_EQ(client.read(),
             "-ERR Protocol error: invalid bulk length: a value has at most 16777216 bytes\r\n");
   EXPECT_TRUE(client.is_closed());
+}
+
+// A client that blocks reads nothing before it has sent all of the value, and many read nothing
+// where that fails.
+TEST(RespServer, tells_a_client_that_sends_too_large_a_value_before_it_hangs_up) {
+  ServedStore store;
+  const std::string request = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$20000000\r\n" +
+                              std::string(20'000'000, 'v') + "\r\n" + Client::encode({"PING"});
+  for (int i = 0; i < 10; ++i) {
+    Client client(store.port());
+    ASSERT_TRUE(client.send(request));
+    ASSERT_EQ(client.read(),
+              "-ERR Protocol error: invalid bulk length: a value has at most 16777216 bytes\r\n");
+    ASSERT_EQ(client.read(), "closed");
+  }
+  // One that never ends its request is cut off in the end.
+  Client endless(store.port());
+  endless.send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$9000000000000\r\n");
+  const std::string part(1 << 20, 'v');
+  for (std::uint64_t sent = 0; sent <= limits::farewell_bytes; sent += part.size()) {
+    (void)endless.send(part);
+  }
+  Client other(store.port());
+  std::uint64_t clients = 0;
+  for (int looks = 0; looks < 10'000 && clients != 1; ++looks) {
+    EXPECT_EQ(other.ask({"PING"}), "+PONG\r\n");
+    store.on_loop([&](Server& server, kv::StoreServer&) { clients = server.counters().clients; });
+  }
+  EXPECT_EQ(clients, 1u);
 }
 
 TEST(RespServer, bounds_what_a_client_has_in_flight) {

@@ -47,11 +47,15 @@ std::string describe(Call& call, const Session& session) {
   const Transaction* const transaction = session.transaction.get();
   const bool is_open = session.is_queueing();
   const std::string multi = is_open ? std::to_string(transaction->commands()) : "-1";
+  const std::string flags =
+      std::string(session.is_monitor ? "O" : "") + (is_open              ? "x"
+                                                    : session.is_monitor ? ""
+                                                                         : "N");
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
       "multi={} multi-mem={} cmd={} user=default redir=-1 resp={}\n",
       session.id, session.peer, session.own_end, session.descriptor, session.name,
-      (runtime.wall_ms() - session.came_ms) / 1000, idle_s, is_open ? "x" : "N", multi,
+      (runtime.wall_ms() - session.came_ms) / 1000, idle_s, flags, multi,
       transaction == nullptr ? 0 : transaction->memory_bytes(),
       session.command == nullptr ? "NULL" : session.command->name,
       static_cast<int>(session.protocol));

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "front/resp/command_stats.h"
+#include "front/resp/latency_events.h"
+#include "front/resp/monitor_feed.h"
 #include "front/resp/output.h"
 #include "front/resp/rates.h"
 #include "front/resp/transaction.h"
@@ -50,17 +52,20 @@ struct Session {
   // CLIENT REPLY: whether it is told anything.
   enum class Replies : std::uint8_t { on, off, skip_next, skip };
   Replies replies = Replies::on;
+  bool is_monitor = false;  // set by the executor
 
   bool is_queueing() const { return transaction && transaction->is_open(); }
 };
 
-// A client that waits for its changes to be persistent (WAITAOF).
+// A client that waits for its changes to be persistent (WAITAOF), or for a time alone (DEBUG
+// SLEEP).
 struct PersistenceWait {
   kv::LocalStore::Mark mark = 0;
   std::int64_t local = 0;
   std::int64_t replicas = 0;
   std::uint64_t timeout_ms = 0;  // 0: none
   bool is_muted = false;         // it is told nothing of it
+  std::uint64_t sleep_ns = 0;    // 0: it waits for persistence
 };
 
 enum class Done : std::uint8_t {
@@ -186,6 +191,10 @@ struct Command {
 };
 
 std::span<const Command> commands();
+// Its place among them.
+inline std::size_t place_of(const Command& command) {
+  return static_cast<std::size_t>(&command - commands().data());
+}
 // What it does, in a line.
 std::string_view summary_of(std::string_view command);
 // By its name in any case, or null.
@@ -212,6 +221,14 @@ class Executor {
   Watches& watches() { return watches_; }
   CommandStats& stats() { return stats_; }
   Rates& rates() { return rates_; }
+  LatencyEvents& latencies() { return latencies_; }
+  // After a change of what is noted: whether every command is timed.
+  void choose_timing();
+  MonitorFeed& monitor_feed() { return monitor_feed_; }
+  // MONITOR, and the end of it.
+  void set_monitor(Session& session, bool is_monitor);
+  // It is one now, or no more; the owner of the connections sets it.
+  std::function<void(Session& session)> monitor_changed;
   Rates::Counts counts() const {
     return {counters_.all_commands(), counters_.bytes_in, counters_.bytes_out};
   }
@@ -229,6 +246,7 @@ class Executor {
   Done queue(Call& call, const Command& command);
   Done run(Call& call, const Command& command);
   Done run_timed(Call& call, const Command& command);
+  void keep_slow(const Call& call, std::uint64_t took_ns);
   bool is_in_doubt(const Command& command, Args args);
 
   Runtime& runtime_;
@@ -240,6 +258,8 @@ class Executor {
   Watches watches_;
   CommandStats stats_;
   Rates rates_;
+  LatencyEvents latencies_;
+  MonitorFeed monitor_feed_;
   std::array<char, 16> last_name_ = {};  // as the client wrote it
   std::size_t last_name_bytes_ = 0;
   const Command* last_command_ = nullptr;

@@ -11,7 +11,7 @@ namespace {
 using Summary = std::pair<std::string_view, std::string_view>;
 
 // By name.
-constexpr std::array<Summary, 67> summaries = {{
+constexpr std::array<Summary, 71> summaries = {{
     {"append", "Adds to the end of a value."},
     {"auth", "Tells who the client is, by a password or a token."},
     {"bitcount", "Counts the bits of a value that are set."},
@@ -21,6 +21,7 @@ constexpr std::array<Summary, 67> summaries = {{
     {"config", "Tells how the server is set up, and sets a little of it."},
     {"copy", "Copies a key with its value and time."},
     {"dbsize", "Counts the keys."},
+    {"debug", "Makes this connection wait; for tests."},
     {"decr", "Takes one from a number."},
     {"decrby", "Takes so many from a number."},
     {"del", "Deletes keys."},
@@ -45,7 +46,10 @@ constexpr std::array<Summary, 67> summaries = {{
     {"incrbyfloat", "Adds a fraction to a number."},
     {"info", "Tells of the server, in sections."},
     {"keys", "Lists all keys that match a pattern."},
+    {"latency", "Tells what took long, and how long commands take."},
+    {"lcs", "Tells the longest sequence of bytes that two values have in common."},
     {"mget", "Tells the values of several keys."},
+    {"monitor", "Tells of every command that is run, from now on."},
     {"mset", "Sets several keys, wholly or not at all."},
     {"msetnx", "Sets several keys if none of them is there."},
     {"multi", "Begins a transaction: commands are queued up to EXEC."},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -44,6 +45,9 @@ class CommandStats {
   // Null where no run was timed.
   const Histogram* times(std::size_t command) const { return times_[command].get(); }
   void add_time(std::size_t command, std::uint64_t took_ns);
+  // Whether the call of this number is one to be timed: one in so many, or every one.
+  bool is_timed(std::uint64_t call) const { return (call & untimed_) == 0; }
+  void time_every_call(bool is_every) { untimed_ = is_every ? 0 : limits::timed_one_in - 1; }
 
   // An error, by its first word.
   void add_error(std::string_view text);
@@ -66,7 +70,9 @@ class CommandStats {
 
  private:
   static constexpr std::size_t most_errors = 64;
+  static_assert(std::has_single_bit(limits::timed_one_in));
 
+  std::uint64_t untimed_ = limits::timed_one_in - 1;
   std::array<CommandCounts, limits::commands> counts_;
   std::array<std::unique_ptr<Histogram>, limits::commands> times_;
   std::map<std::string, std::uint64_t, std::less<>> errors_;

@@ -39,6 +39,10 @@ struct Connection {
   Pause pause = Pause::none;
   std::unique_ptr<TlsStream> tls;  // null: what it sends and gets is in clear
   std::uint64_t shake_end_ns = 0;  // when that must have ended
+  bool was_refused = false;        // its last reply says why it ends: it may be sending still
+  bool is_leaving = false;         // that has left (farewells.h)
+  std::uint64_t leave_end_ns = 0;
+  std::uint64_t to_discard = 0;    // bytes
   Buffer in;                       // what was read and not run
   std::unique_ptr<Parser> parser;  // of the request that `in` begins with, when that has begun
   Buffer out;                      // what could not be sent yet

@@ -21,6 +21,9 @@ bool let_in(Call& call, std::string_view user, std::string_view password) {
     return false;
   }
   call.session.access = access;
+  if (access != Access::admin) {
+    call.executor.set_monitor(call.session, false);
+  }
   return true;
 }
 
@@ -169,6 +172,7 @@ Done reset(Call& call) {
   session.access = session.first_access;
   session.name.clear();
   session.replies = Session::Replies::on;
+  call.executor.set_monitor(session, false);
   call.out.simple("RESET");
   return Done::replied;
 }

@@ -10,7 +10,7 @@ namespace remora::resp {
 class Desk {
  public:
   // Sends what may leave of its replies, behind them those in the output of the server; false when
-  // the connection is gone.
+  // the connection is gone, or nothing more is to be done for it.
   virtual bool send(Connection& connection) = 0;
   // It waits no more: runs requests that were left, and counts what is kept.
   virtual void go_on(Connection& connection) = 0;

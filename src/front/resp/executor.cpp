@@ -19,7 +19,8 @@ Executor::Executor(Runtime& runtime, LocalStore& store, const Settings& settings
       store_(store),
       settings_(settings),
       counters_(counters),
-      started_ms_(runtime.wall_ms()) {}
+      started_ms_(runtime.wall_ms()),
+      monitor_feed_(runtime) {}
 
 namespace {
 
@@ -52,10 +53,6 @@ bool may_run(Access access, const Command& command) {
                                 : access == Access::write ? std::uint32_t{needs_admin}
                                                           : writes | admin | needs_admin;
   return access != Access::none && (command.flags & refused) == 0;
-}
-
-std::size_t place_of(const Command& command) {
-  return static_cast<std::size_t>(&command - commands().data());
 }
 
 }  // namespace
@@ -175,8 +172,7 @@ Done Executor::run(Call& call, const Command& command) {
   const std::size_t before = call.out.size();
   const std::uint64_t errors = counters_.errors;
   CommandCounts& counts = stats_.of(place_of(command));
-  const bool is_timed = (++counts.calls % limits::timed_one_in) == 0 ||
-                        (command.flags & long_lasting) != 0 ||
+  const bool is_timed = stats_.is_timed(++counts.calls) || (command.flags & long_lasting) != 0 ||
                         call.args.size() > limits::timed_arguments;
   const Done done = is_timed ? run_timed(call, command) : command.run(call);
   if (counters_.errors != errors && command.name != "exec") [[unlikely]] {
@@ -189,34 +185,6 @@ Done Executor::run(Call& call, const Command& command) {
   }
   if (done != Done::no_room && done != Done::again) {  // else it goes on where it is
     session.progress = 0;
-  }
-  return done;
-}
-
-Done Executor::run_timed(Call& call, const Command& command) {
-  const std::uint64_t begun_ns = runtime_.now_ns();
-  const Done done = command.run(call);
-  const std::uint64_t took_ns = runtime_.now_ns() - begun_ns;
-  stats_.add_time(place_of(command), took_ns);
-  if (stats_.is_slow(took_ns) && (command.flags & (skip_slowlog | no_auth)) == 0)
-      [[unlikely]] {  // passwords are none of its
-    SlowCommand slow;
-    slow.when_ms = runtime_.wall_ms();
-    slow.took_ns = took_ns;
-    slow.peer = call.session.peer;
-    slow.name = call.session.name;
-    const std::size_t shown = std::min(call.args.size(), limits::slow_arguments);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const std::string_view arg = call.args[i];
-      slow.args.push_back(i + 1 == shown && call.args.size() > shown
-                              ? fmt::format("... ({} more arguments)", call.args.size() - shown + 1)
-                          : arg.size() > limits::slow_argument_bytes
-                              ? fmt::format("{}... ({} more bytes)",
-                                            arg.substr(0, limits::slow_argument_bytes),
-                                            arg.size() - limits::slow_argument_bytes)
-                              : std::string(arg));
-    }
-    stats_.add_slow(std::move(slow));
   }
   return done;
 }

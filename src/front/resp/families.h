@@ -18,6 +18,9 @@ Done mget(Call& call);
 Done mset(Call& call);
 Done msetnx(Call& call);
 
+// lcs.cpp
+Done lcs(Call& call);
+
 // string_parts.cpp
 Done getrange(Call& call);
 Done setrange(Call& call);
@@ -90,6 +93,13 @@ Done info(Call& call);
 
 // slow_commands.cpp
 Done slowlog(Call& call);
+
+// latency_commands.cpp
+Done latency(Call& call);
+
+// debugging.cpp
+Done debug(Call& call);
+Done monitor(Call& call);
 
 // server_commands.cpp
 Done command(Call& call);

@@ -66,6 +66,7 @@ Task<void> HeldReplies::commit() {
   while (!holding_.empty()) {
     // It keeps few waiting who would not.
     std::optional<Status> status;
+    const std::uint64_t begun_ns = latencies_.is_on() ? runtime_.now_ns() : 0;
     if (holding_.size() * 4 >= desk_.connected() * 3) {
       status = store_.persistent_at_once();
     }
@@ -77,6 +78,10 @@ Task<void> HeldReplies::commit() {
       break;
     }
     ++commits_;
+    if (begun_ns != 0) [[unlikely]] {
+      latencies_.note(LatencyEvents::Kind::commit, runtime_.now_ns() - begun_ns,
+                      runtime_.wall_ms());
+    }
     release();
     desk_.bury();
     desk_.look_again();
@@ -98,6 +103,7 @@ void HeldReplies::fail(const Status& why) {
     connection->holds.clear();
     connection->held = 0;
     connection->session.closing = true;
+    connection->was_refused = true;
     ++counters_.errors;
     out_.error(failure_text(why));
     (void)desk_.send(*connection);

@@ -16,6 +16,7 @@
 #include "front/resp/command.h"
 #include "front/resp/connection.h"
 #include "front/resp/desk.h"
+#include "front/resp/latency_events.h"
 #include "front/resp/output.h"
 #include "kv/local_store.h"
 #include "runtime/flows.h"
@@ -26,8 +27,14 @@ namespace remora::resp {
 
 class HeldReplies {
  public:
-  HeldReplies(Runtime& runtime, kv::LocalStore& store, Desk& desk, Output& out, Counters& counters)
-      : runtime_(runtime), store_(store), desk_(desk), out_(out), counters_(counters) {}
+  HeldReplies(Runtime& runtime, kv::LocalStore& store, Desk& desk, Output& out, Counters& counters,
+              LatencyEvents& latencies)
+      : runtime_(runtime),
+        store_(store),
+        desk_(desk),
+        out_(out),
+        counters_(counters),
+        latencies_(latencies) {}
 
   // From this byte of the replies on, nothing leaves before the last change is persistent;
   // `is_joined`: nor what was held last.
@@ -53,6 +60,7 @@ class HeldReplies {
   Desk& desk_;
   Output& out_;
   Counters& counters_;
+  LatencyEvents& latencies_;
   std::vector<Connection*> holding_;
   bool committing_ = false;
   std::uint64_t commits_ = 0;

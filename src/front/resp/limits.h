@@ -55,6 +55,12 @@ inline constexpr std::size_t handshakes_of_guest = 64;
 inline constexpr std::uint64_t handshake_ns = 5'000'000'000;
 inline constexpr std::uint32_t handshakes_per_turn = 8;
 
+// Connections that end because of what they send are read from until they hang up (farewells.h): so
+// many at a time, so long, and so many bytes: as many as the longest value that Redis takes.
+inline constexpr std::size_t farewells = 256;
+inline constexpr std::uint64_t farewell_ns = 30'000'000'000;
+inline constexpr std::uint64_t farewell_bytes = std::uint64_t{512} << 20;
+
 // Commands that there are.
 inline constexpr std::size_t commands = 128;
 // Of commands that are not likely to take long, one in so many is timed; others are slow from so
@@ -67,6 +73,15 @@ inline constexpr std::size_t slow_kept = 128;
 inline constexpr std::size_t slow_most_kept = 10'000;
 inline constexpr std::size_t slow_arguments = 32;
 inline constexpr std::size_t slow_argument_bytes = 128;
+
+// Events that took long, of each kind (LATENCY), as Redis has it.
+inline constexpr std::size_t latency_samples = 160;
+// What a line of MONITOR shows of its arguments, before escapes; and lines that wait for the end of
+// a turn, beyond which they are lost.
+inline constexpr std::size_t monitor_line_bytes = 64 * 1024;
+inline constexpr std::size_t monitor_text_bytes = 64 << 20;
+// DEBUG SLEEP.
+inline constexpr int debug_sleep_s = 24 * 60 * 60;
 
 // A request that rests on a value which is on its way looks for it again after so long.
 inline constexpr std::uint64_t value_look_ns = 100'000;

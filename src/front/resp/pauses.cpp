@@ -27,7 +27,12 @@ void Pauses::wait_for_room(Connection& connection) {
 Task<void> Pauses::make_room() {
   while (!roomless_.empty()) {
     co_await runtime_.yield();  // a connection may be in the middle of its requests
+    const std::uint64_t begun_ns = latencies_.is_on() ? runtime_.now_ns() : 0;
     const bool is_full = !(co_await store_.room()).ok();
+    if (begun_ns != 0) [[unlikely]] {
+      latencies_.note(LatencyEvents::Kind::cleaning, runtime_.now_ns() - begun_ns,
+                      runtime_.wall_ms());
+    }
     for (Connection* connection : std::exchange(roomless_, {})) {
       if (!connection->dead) {
         connection->pause = Pause::none;
@@ -67,7 +72,7 @@ Task<void> Pauses::look_for_values() {
   looking_ = false;
 }
 
-// --- WAITAOF ---
+// --- WAITAOF, DEBUG SLEEP ---
 
 void Pauses::wait_for_persistence(Connection& connection, const PersistenceWait& wait) {
   connection.pause = Pause::persistence;
@@ -77,6 +82,9 @@ void Pauses::wait_for_persistence(Connection& connection, const PersistenceWait&
   connection.wait_end_ns = timeout_ms == 0 || timeout_ms > never_ns / ms_ns
                                ? never_ns
                                : runtime_.after(timeout_ms * ms_ns);
+  if (wait.sleep_ns != 0) {
+    connection.wait_end_ns = runtime_.after(wait.sleep_ns);
+  }
   waiting_.push_back(&connection);
   if (wait.local != 0) {
     flows_.keep(make_persistent(wait.mark));
@@ -106,7 +114,8 @@ void Pauses::end_waits() {
     }
     const PersistenceWait& wait = connection->wait;
     const bool is_persistent = settings_.outlives_process && store_.persistent_now() >= wait.mark;
-    const bool is_served = (wait.local == 0 || is_persistent) && wait.replicas == 0;
+    const bool is_served =
+        (wait.local == 0 || is_persistent) && wait.replicas == 0 && wait.sleep_ns == 0;
     const bool is_hopeless = wait.local != 0 && !is_persistent && !store_.failure().ok();
     if (is_served || is_hopeless || now_ns >= connection->wait_end_ns) {
       std::erase(waiting_, connection);
@@ -120,7 +129,11 @@ void Pauses::end_waits() {
 
 void Pauses::answer(Connection& connection, bool is_persistent) {
   connection.pause = Pause::none;
-  if (!connection.wait.is_muted) {
+  if (connection.wait.is_muted) {
+    // Nothing.
+  } else if (connection.wait.sleep_ns != 0) {
+    out_.ok();
+  } else {
     out_.array(2);
     out_.integer(is_persistent ? 1 : 0);
     out_.integer(0);

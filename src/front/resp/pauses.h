@@ -1,5 +1,5 @@
 // Pauses: connections whose next request waits: for room, for a value of a native client that is on
-// its way, or for its time (WAITAOF).
+// its way, or for its time (WAITAOF, DEBUG SLEEP).
 //
 // One thread, the loop's. All that is handed in outlives it.
 #pragma once
@@ -12,6 +12,7 @@
 #include "front/resp/connection.h"
 #include "front/resp/desk.h"
 #include "front/resp/held_replies.h"
+#include "front/resp/latency_events.h"
 #include "front/resp/output.h"
 #include "kv/local_store.h"
 #include "runtime/flows.h"
@@ -24,17 +25,18 @@ namespace remora::resp {
 class Pauses final : private Timer {
  public:
   Pauses(Runtime& runtime, kv::LocalStore& store, const Settings& settings, Desk& desk,
-         HeldReplies& held, Output& out)
+         HeldReplies& held, Output& out, LatencyEvents& latencies)
       : runtime_(runtime),
         store_(store),
         settings_(settings),
         desk_(desk),
         held_(held),
-        out_(out) {}
+        out_(out),
+        latencies_(latencies) {}
 
   void wait_for_room(Connection& connection);
   void wait_for_value(Connection& connection);
-  // WAITAOF.
+  // WAITAOF; and DEBUG SLEEP, which waits for the time alone.
   void wait_for_persistence(Connection& connection, const PersistenceWait& wait);
 
   // The connection is closed.
@@ -59,6 +61,7 @@ class Pauses final : private Timer {
   Desk& desk_;
   HeldReplies& held_;
   Output& out_;
+  LatencyEvents& latencies_;
   std::vector<Connection*> roomless_;
   std::vector<Connection*> valueless_;
   std::vector<Connection*> waiting_;  // WAITAOF

@@ -63,22 +63,34 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       guests_(options.most_guests, options.most_of_guest),
       handshakes_(runtime, options.handshake_ns,
                   [this](Connection& connection) { close(connection); }),
+      farewells_(runtime, options.farewell_ns,
+                 [this](Connection& connection) { close(connection); }),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)),
-      held_(runtime, store, *this, out_, counters_),
-      pauses_(runtime, store, settings_, *this, held_, out_) {
+      held_(runtime, store, *this, out_, counters_, executor_.latencies()),
+      pauses_(runtime, store, settings_, *this, held_, out_, executor_.latencies()),
+      monitors_(runtime, executor_.monitor_feed(), *this) {
   executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
     for (const std::unique_ptr<Connection>& connection : connections_) {
       visit(connection->session);
     }
   };
   executor_.end_session = [this](std::uint64_t id) {
-    const auto it =
-        std::ranges::find(connections_, id, [](const auto& one) { return one->session.id; });
-    if (it != connections_.end()) {
-      close(**it);
+    if (Connection* const connection = find(id)) {
+      close(*connection);
+    }
+  };
+  executor_.monitor_changed = [this](const Session& session) {
+    if (Connection* const connection = find(session.id)) {
+      session.is_monitor ? monitors_.add(*connection) : monitors_.forget(*connection);
     }
   };
   executor_.kept_bytes = [this] { return kept_; };
+}
+
+Connection* Server::find(std::uint64_t id) {
+  const auto at =
+      std::ranges::find(connections_, id, [](const auto& one) { return one->session.id; });
+  return at == connections_.end() ? nullptr : at->get();
 }
 
 Result<std::unique_ptr<Server>> Server::open(Runtime& runtime, kv::LocalStore& store,
@@ -274,6 +286,8 @@ void Server::close(Connection& connection) {
   door_.open_again();  // with the descriptor of this one
   held_.forget(connection);
   pauses_.forget(connection);
+  farewells_.end(connection);
+  executor_.set_monitor(connection.session, false);
   std::erase(ended_, &connection);
   std::swap(connections_[connection.place], connections_.back());
   connections_[connection.place]->place = connection.place;

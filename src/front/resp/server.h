@@ -19,10 +19,10 @@
 // are theirs: seen when acknowledged, as they asked for.
 //
 // A client that reads none of its replies is not read from any more, nor are more of its requests
-// run, and in the end it is cut off; so is one that sends what is no request. Half a request stops
-// nobody. Above what all connections together may keep, the one that keeps most is cut off. Without
-// a descriptor for one more client the others are served on, and the next is let in when there is
-// one again.
+// run, and in the end it is cut off. One that sends what is no request is told so and cut off when
+// it had the time to read it. Half a request stops nobody. Above what all connections together may
+// keep, the one that keeps most is cut off. Without a descriptor for one more client the others are
+// served on, and the next is let in when there is one again.
 #pragma once
 
 #include <sys/epoll.h>
@@ -42,9 +42,11 @@
 #include "front/resp/command.h"
 #include "front/resp/connection.h"
 #include "front/resp/desk.h"
+#include "front/resp/farewells.h"
 #include "front/resp/guests.h"
 #include "front/resp/handshakes.h"
 #include "front/resp/held_replies.h"
+#include "front/resp/monitors.h"
 #include "front/resp/output.h"
 #include "front/resp/pauses.h"
 #include "front/resp/socket_events.h"
@@ -79,6 +81,8 @@ struct RespOptions {
   // With it every connection is TLS; certificates that are read again serve those who come then.
   std::shared_ptr<TlsContext> tls = {};
   std::uint64_t handshake_ns = limits::handshake_ns;
+  // How long a client that sends what is no request is read from after it was told so.
+  std::uint64_t farewell_ns = limits::farewell_ns;
   std::uint32_t most_guests = UINT32_MAX;
   std::uint32_t most_of_guest = UINT32_MAX;
   // Of one client: replies that wait for durability, beyond which it is not read from for the time
@@ -159,6 +163,8 @@ class Server final : public Poller, private Desk {
   void add(int descriptor, const SocketAddress& peer);
   void reject(int descriptor, std::string_view reply);
   void trim();
+  // Of this number, or null.
+  Connection* find(std::uint64_t id);
 
   // Desk.
   bool send(Connection& connection) override;
@@ -197,6 +203,11 @@ class Server final : public Poller, private Desk {
   ssize_t receive(Connection& connection, std::span<char> room);
   void close_ended();
 
+  // server_farewell.cpp: connections that were told why they end.
+  void refuse(Connection& connection, const std::string& why);
+  void say_farewell(Connection& connection);
+  void discard(Connection& connection);
+
   Runtime& runtime_;
   kv::LocalStore& store_;
   Settings settings_;
@@ -215,6 +226,7 @@ class Server final : public Poller, private Desk {
   Door door_{runtime_};
   Guests guests_;
   Handshakes handshakes_;
+  Farewells farewells_;
   std::uint64_t last_id_ = 0;
 
   // Those who are there, and what they keep.
@@ -241,6 +253,7 @@ class Server final : public Poller, private Desk {
 
   HeldReplies held_;
   Pauses pauses_;
+  Monitors monitors_;
 };
 
 }  // namespace remora::resp

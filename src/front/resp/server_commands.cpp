@@ -131,6 +131,9 @@ std::vector<Parameter> parameters(Call& call) {
           {"port", std::to_string(settings.port)},
           {"proto-max-bulk-len", std::to_string(limits::bulk_bytes)},
           {"timeout", "0"},
+          {"latency-monitor-threshold", std::to_string(call.executor.latencies().threshold_ms)},
+          {"latency-tracking", "yes"},
+          {"latency-tracking-info-percentiles", "50 99 99.9"},
           {"slowlog-log-slower-than", std::to_string(stats.slow_from_us)},
           {"slowlog-max-len", std::to_string(stats.most_slow)}};
 }
@@ -143,17 +146,46 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// What is set while it serves; false: this is none of it, or no such value.
-bool set_parameter(CommandStats& stats, std::string_view name, std::string_view text) {
+// What is set while it serves.
+struct Adjusted {
+  explicit Adjusted(Executor& executor)
+      : slow_from_us(executor.stats().slow_from_us),
+        most_slow(executor.stats().most_slow),
+        latency_from_ms(executor.latencies().threshold_ms) {}
+  void apply(Executor& executor) const {
+    executor.stats().slow_from_us = slow_from_us;
+    executor.stats().most_slow = most_slow;
+    executor.latencies().threshold_ms = latency_from_ms;
+    executor.choose_timing();
+  }
+
+  std::int64_t slow_from_us;
+  std::size_t most_slow;
+  std::uint64_t latency_from_ms;
+};
+
+bool is_adjustable(std::string_view name) {
+  return name == "slowlog-log-slower-than" || name == "slowlog-max-len" ||
+         name == "latency-monitor-threshold";
+}
+
+// False: this is none of it, or no such value.
+bool set_parameter(Adjusted& adjusted, std::string_view name, std::string_view text) {
   std::int64_t value = 0;
-  const bool is_number = parse_integer(text, value);
-  if (name == "slowlog-log-slower-than" && is_number && value >= -1) {
-    stats.slow_from_us = value;
+  if (!parse_integer(text, value)) {
+    return false;
+  }
+  if (name == "slowlog-log-slower-than" && value >= -1) {
+    adjusted.slow_from_us = value;
     return true;
   }
-  if (name == "slowlog-max-len" && is_number && value >= 0 &&
+  if (name == "slowlog-max-len" && value >= 0 &&
       value <= static_cast<std::int64_t>(limits::slow_most_kept)) {
-    stats.most_slow = static_cast<std::size_t>(value);
+    adjusted.most_slow = static_cast<std::size_t>(value);
+    return true;
+  }
+  if (name == "latency-monitor-threshold" && value >= 0) {
+    adjusted.latency_from_ms = static_cast<std::uint64_t>(value);
     return true;
   }
   return false;
@@ -166,27 +198,26 @@ Done config_set(Call& call) {
     return syntax_error(call);
   }
   const std::vector<Parameter> known = parameters(call);
-  CommandStats& stats = call.executor.stats();
-  const std::int64_t slow_from_us = stats.slow_from_us;
-  const std::size_t most_slow = stats.most_slow;
+  Adjusted adjusted(call.executor);
   for (std::size_t i = 0; i < pairs.size(); i += 2) {
     const std::string name = lower(pairs[i]);
     const auto found = std::ranges::find(known, name, &Parameter::first);
-    if (found != known.end() &&
-        (set_parameter(stats, name, pairs[i + 1]) || pairs[i + 1] == found->second)) {
-      continue;
+    if (found == known.end()) {
+      return fail(call,
+                  fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'",
+                              printed(pairs[i])));
     }
-    stats.slow_from_us = slow_from_us;
-    stats.most_slow = most_slow;
-    return found == known.end()
-               ? fail(call,
-                      fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'",
-                                  printed(pairs[i])))
-               : fail(call,
-                      fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - "
-                                  "this server takes it when it starts: see remora serve --help",
-                                  printed(pairs[i])));
+    if (!set_parameter(adjusted, name, pairs[i + 1]) && pairs[i + 1] != found->second) {
+      return fail(
+          call,
+          fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}",
+                      printed(pairs[i]),
+                      is_adjustable(name) ? "argument must be a number that makes sense for it"
+                                          : "this server takes it when it starts: see remora serve "
+                                            "--help"));
+    }
   }
+  adjusted.apply(call.executor);
   call.out.ok();
   return Done::replied;
 }
@@ -199,7 +230,9 @@ constexpr std::array<std::string_view, 8> config_help = {
     "REWRITE",
     "    An error: settings are in a file of the server's own (remora serve --config).",
     "SET <parameter> <value> [<parameter> <value> ...]",
-    "    Sets slowlog-log-slower-than and slowlog-max-len; others are set when the server starts.",
+    "    Sets slowlog-log-slower-than, slowlog-max-len and latency-monitor-threshold; others are "
+    "set "
+    "when the server starts.",
 };
 
 constexpr std::array<std::string_view, 12> command_help = {

@@ -49,6 +49,10 @@ void Server::serve(Connection& connection, std::uint32_t events) {
   if (connection.is_shaking && !shake(connection)) [[unlikely]] {
     return;
   }
+  if (connection.is_leaving) [[unlikely]] {
+    discard(connection);
+    return;
+  }
   if ((events & EPOLLOUT) != 0) {
     if (!send(connection)) {
       return;
@@ -215,18 +219,11 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
     if (step == Parser::Step::more && parser.wanted() <= client_bytes_) {
       break;
     }
-    if (step == Parser::Step::more) {
-      ++counters_.errors;
-      out_.error("ERR Protocol error: a request of this server has at most " +
-                 std::to_string(client_bytes_) + " bytes");
-      connection.session.closing = true;
-      done = bytes.size();
-      break;
-    }
-    if (step == Parser::Step::error) {
-      ++counters_.errors;
-      out_.error("ERR " + parser.error());
-      connection.session.closing = true;
+    if (step != Parser::Step::request) {
+      refuse(connection, step == Parser::Step::error
+                             ? parser.error()
+                             : "Protocol error: a request of this server has at most " +
+                                   std::to_string(client_bytes_) + " bytes");
       done = bytes.size();
       break;
     }
@@ -332,7 +329,7 @@ void Server::send_borrowed(Connection& connection) {
   out_.clear();
 }
 
-// False when the connection is gone.
+// False when the connection is gone, or nothing more is to be done for it.
 bool Server::send(Connection& connection) {
   bool alive = true;
   if (connection.out.empty() && connection.holds.empty()) {
@@ -355,8 +352,13 @@ bool Server::send(Connection& connection) {
   }
   out_.clear();
   out_.shrink();
-  if (!alive || connection.out.size() - connection.sent > client_bytes_ + pause_bytes() ||
-      (connection.session.closing && connection.out.empty())) {
+  const bool has_ended = connection.session.closing && connection.out.empty();
+  if (alive && has_ended && connection.was_refused) [[unlikely]] {
+    say_farewell(connection);
+    return false;
+  }
+  if (!alive || has_ended ||
+      connection.out.size() - connection.sent > client_bytes_ + pause_bytes()) {
     close(connection);
     return false;
   }

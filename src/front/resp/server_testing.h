@@ -45,17 +45,19 @@ class Guest {
     EXPECT_EQ(::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &none, sizeof none), 0);
     leave();
   }
-  void send(const std::string& bytes) {
+  // Whether all of it could be sent.
+  bool send(const std::string& bytes) {
     std::size_t sent = 0;
     while (sent < bytes.size()) {
       const ssize_t count = ::send(descriptor_, bytes.data() + sent, bytes.size() - sent,
                                    MSG_NOSIGNAL | MSG_DONTWAIT);
       if (count < 0 && errno != EAGAIN) {
-        return;
+        return false;
       }
       sent += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
       (void)loop_.run_for(100'000);
     }
+    return true;
   }
   // All that has come after a moment.
   std::string came(std::uint64_t span_ns = moment_ns) {

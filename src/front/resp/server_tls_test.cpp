@@ -110,6 +110,15 @@ TEST_F(RespTlsTest, answers_many_requests_that_come_at_once) {
   EXPECT_EQ(client->reply_of(expected.size()), expected);
 }
 
+TEST_F(RespTlsTest, tells_why_it_refuses_a_request_that_is_still_being_sent) {
+  const auto client = tls_guest();
+  client->send("*1\r\n$16777217\r\n" + std::string(12'000'000, 'v'));
+  const std::string error =
+      "-ERR Protocol error: invalid bulk length: a value has at most 16777216 bytes\r\n";
+  EXPECT_EQ(client->reply_of(error.size() + 1), error);
+  EXPECT_TRUE(client->stream().ended());
+}
+
 TEST_F(RespTlsTest, answers_who_says_goodbye_behind_its_request) {
   const auto client = tls_guest();
   client->send("PING\r\n");

@@ -18,6 +18,8 @@ constexpr std::uint32_t key_read_fast = on_keys | readonly | fast;
 constexpr std::uint32_t always = loading | stale;
 constexpr std::uint32_t greeting = on_connection | no_script | always | fast | no_auth | allow_busy;
 constexpr std::uint32_t transacts = on_transaction | no_script | always;
+// What shows what others do, or holds up what it can.
+constexpr std::uint32_t watching = admin | dangerous | no_script | always | needs_admin;
 constexpr std::uint32_t telling = on_connection | always | fast;
 
 // What they do to their keys.
@@ -38,6 +40,9 @@ constexpr Subcommand command_family[] = {{"count", 2}, {"docs", -2}, {"getkeys",
                                          {"help", 2},  {"info", -2}, {"list", -2}};
 constexpr Subcommand config_family[] = {
     {"get", -3}, {"help", 2}, {"resetstat", 2}, {"rewrite", 2}, {"set", -4}};
+constexpr Subcommand latency_family[] = {{"doctor", 2},     {"graph", 3},   {"help", 2},
+                                         {"histogram", -2}, {"history", 3}, {"latest", 2},
+                                         {"reset", -2}};
 constexpr Subcommand object_family[] = {
     {"encoding", 3}, {"freq", 3}, {"help", 2}, {"idletime", 3}, {"refcount", 3}};
 constexpr Subcommand slowlog_family[] = {{"get", -2}, {"help", 2}, {"len", 2}, {"reset", 2}};
@@ -52,6 +57,7 @@ constexpr Command table[] = {
     {"config", -2, config, admin | dangerous | no_script | always, 0, 0, 0, 0, 0, config_family},
     {"copy", -3, copy, key_write | grows, 1, 2, 1, tells, replaces},
     {"dbsize", 1, dbsize, key_read_fast, 0, 0, 0},
+    {"debug", -2, debug, watching, 0, 0, 0},
     {"decr", 2, decr, put_fast, 1, 1, 1, tells_updates},
     {"decrby", 3, decrby, put_fast, 1, 1, 1, tells_updates},
     {"del", -2, del, key_write, 1, -1, 1, removes},
@@ -76,7 +82,10 @@ constexpr Command table[] = {
     {"incrbyfloat", 3, incrbyfloat, put_fast, 1, 1, 1, tells_updates},
     {"info", -1, info, always | dangerous, 0, 0, 0},
     {"keys", 2, keys, key_read | dangerous | long_lasting, 0, 0, 0},
+    {"latency", -2, latency, admin | no_script | always, 0, 0, 0, 0, 0, latency_family},
+    {"lcs", -3, lcs, on_strings | readonly | long_lasting, 1, 2, 1, tells},
     {"mget", -2, mget, get_fast, 1, -1, 1, tells},
+    {"monitor", 1, monitor, watching, 0, 0, 0},
     {"mset", -3, mset, put_slow, 1, -1, 2, replaces},
     {"msetnx", -3, msetnx, put_slow, 1, -1, 2, makes},
     {"multi", 1, multi, transacts | fast | allow_busy | at_once, 0, 0, 0},

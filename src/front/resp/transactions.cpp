@@ -83,6 +83,15 @@ Status run_all(Call& call, const Transaction& transaction) {
   return Status();
 }
 
+// Not while it runs: it may run again.
+void tell_monitors(Call& call, const Transaction& transaction) {
+  std::vector<std::string_view> args;
+  Transaction::Reader reader(transaction);
+  while (const Command* const command = reader.next(args)) {
+    call.executor.monitor_feed().tell(call.session.peer, *command, args);
+  }
+}
+
 }  // namespace
 
 std::string exec_abort_text(std::string_view why) {
@@ -164,6 +173,9 @@ Done exec(Call& call) {
     }
     const Status status = run_all(call, transaction);
     if (status.ok()) {
+      if (call.executor.monitor_feed().any()) [[unlikely]] {
+        tell_monitors(call, transaction);
+      }
       session.transaction.reset();
       return Done::replied;
     }

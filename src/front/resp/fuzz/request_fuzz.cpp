@@ -1,5 +1,6 @@
 // Bytes that a Redis client might send, whole and in pieces: both ways find the same requests, in
-// bounds, and the same mistakes. What they find is a pattern, and a number, too.
+// bounds, and the same mistakes. What they find is a pattern, and a number, too; and shown in
+// quotes it is read back as it was.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -9,6 +10,7 @@
 #include "front/resp/glob.h"
 #include "front/resp/number.h"
 #include "front/resp/parser.h"
+#include "front/resp/quoted.h"
 
 using remora::resp::Parser;
 
@@ -65,6 +67,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Found whole = parse(bytes, bytes.size(), stranger);
   require(whole == parse(bytes, piece, stranger));
   for (const std::vector<std::string>& request : whole.requests) {
+    std::string shown;
+    for (const std::string& argument : request) {
+      remora::resp::append_quoted(shown, argument);
+      shown += ' ';
+    }
+    std::vector<std::string> read_back;
+    require(remora::resp::split_words(shown, read_back) && read_back == request);
     for (const std::string& argument : request) {
       std::int64_t integer = 0;
       if (remora::resp::parse_integer(argument, integer)) {
