@@ -70,7 +70,7 @@ TEST(Knobs, without_the_cost_of_checksums_forca_is_as_fast_as_those_that_read_tw
 
 TEST(Knobs, twice_the_cost_of_a_line_slows_those_who_wait_for_it) {
   for (const char* engine : {"imm", "saw", "rpc"}) {
-    EXPECT_GT(put_slowed(knob_options(engine, "b", 4096), "memory.flush_line_ns", 114), 1.3)
+    EXPECT_GT(put_slowed(knob_options(engine, "b", 4096), "memory.flush_line_ns", 114), 1.25)
         << engine;
   }
   for (const char* engine : {"ca", "erda", "efactory"}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/check.h"
 #include "base/crc32c.h"
@@ -10,6 +11,8 @@ namespace remora::store_bench {
 namespace {
 
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
+// Of what was taken: more than all cores may have ahead of them.
+constexpr std::size_t most_spans = 256;
 constexpr std::uint32_t changed_bit = std::uint32_t{1} << 31;
 
 std::uint32_t checksum_of_zeros() {
@@ -20,10 +23,41 @@ std::uint32_t checksum_of_zeros() {
 }  // namespace
 
 std::uint64_t Medium::taken_at_ns(std::uint64_t bytes, std::uint64_t at_ns) {
-  const std::uint64_t cost_ns = (bytes * ns_per_s + write_bytes_per_s_ - 1) / write_bytes_per_s_;
-  free_at_ns_ = std::max(free_at_ns_, at_ns) + cost_ns;
-  busy_ns_ += cost_ns;
-  return free_at_ns_;
+  std::uint64_t left_ns = (bytes * ns_per_s + write_bytes_per_s_ - 1) / write_bytes_per_s_;
+  busy_ns_ += left_ns;
+  while (left_ns != 0) {
+    const auto next = std::ranges::upper_bound(taken_, at_ns, {}, &Span::end_ns);
+    if (next != taken_.end() && next->begin_ns <= at_ns) {
+      at_ns = next->end_ns;
+      continue;
+    }
+    const std::uint64_t free_ns = next == taken_.end() ? left_ns : next->begin_ns - at_ns;
+    const std::uint64_t taken_ns = std::min(left_ns, free_ns);
+    take({at_ns, at_ns + taken_ns});
+    at_ns += taken_ns;
+    left_ns -= taken_ns;
+  }
+  return at_ns;
+}
+
+// What is free before and behind it stays so.
+void Medium::take(const Span& span) {
+  const auto at = std::ranges::lower_bound(taken_, span.end_ns, {}, &Span::begin_ns);
+  const bool joins_next = at != taken_.end() && at->begin_ns == span.end_ns;
+  const bool joins_last = at != taken_.begin() && std::prev(at)->end_ns == span.begin_ns;
+  if (joins_next && joins_last) {
+    std::prev(at)->end_ns = at->end_ns;
+    taken_.erase(at);
+  } else if (joins_next) {
+    at->begin_ns = span.begin_ns;
+  } else if (joins_last) {
+    std::prev(at)->end_ns = span.end_ns;
+  } else {
+    taken_.insert(at, span);
+  }
+  if (taken_.size() > most_spans) {
+    taken_.erase(taken_.begin());
+  }
 }
 
 CachedLines::CachedLines(const fabric::nic::sim::MemoryProfile& memory, ConstBytes region,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "base/bytes.h"
 #include "fabric/nic/wire/sim/profile.h"
@@ -19,19 +20,29 @@
 
 namespace remora::store_bench {
 
-// The medium's write bandwidth: a queue of one server.
+// The medium's write bandwidth. It takes what comes while it is free, whoever is told first: a core
+// that is charged for a checksum and then a write-back asks for a time that is yet to come, and
+// another core may write before that.
 class Medium {
  public:
   explicit Medium(std::uint64_t write_bytes_per_s) : write_bytes_per_s_(write_bytes_per_s) {}
 
-  // Takes so many bytes, which come at `at_ns`; returns when it has taken them.
+  // Takes so many bytes, which come at `at_ns`, in one piece or between those that are known of
+  // already; returns when it has taken them.
   std::uint64_t taken_at_ns(std::uint64_t bytes, std::uint64_t at_ns);
   // The time for which it has been busy, or will have been.
   std::uint64_t busy_ns() const { return busy_ns_; }
 
  private:
+  struct Span {
+    std::uint64_t begin_ns = 0;
+    std::uint64_t end_ns = 0;
+  };
+
+  void take(const Span& span);
+
   const std::uint64_t write_bytes_per_s_;
-  std::uint64_t free_at_ns_ = 0;
+  std::vector<Span> taken_;  // the latest, ascending; between two of them it is free
   std::uint64_t busy_ns_ = 0;
 };
 

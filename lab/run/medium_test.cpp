@@ -73,5 +73,32 @@ TEST_F(CachedLinesTest, cores_share_what_the_medium_takes) {
   EXPECT_EQ(slow.busy_ns(), 256U);
 }
 
+// A core that computes a checksum first writes back later, and nobody waits for it meanwhile.
+TEST(MediumTest, takes_what_comes_before_what_it_was_told_of) {
+  Medium medium(1'000'000'000);  // a byte each ns
+  EXPECT_EQ(medium.taken_at_ns(100, 5000), 5100U);
+  EXPECT_EQ(medium.taken_at_ns(64, 1000), 1064U);
+  EXPECT_EQ(medium.taken_at_ns(64, 1000), 1128U);
+  EXPECT_EQ(medium.taken_at_ns(64, 5050), 5164U);
+  EXPECT_EQ(medium.busy_ns(), 292U);
+}
+
+TEST(MediumTest, takes_in_pieces_what_does_not_fit_between) {
+  Medium medium(1'000'000'000);
+  EXPECT_EQ(medium.taken_at_ns(100, 100), 200U);
+  EXPECT_EQ(medium.taken_at_ns(100, 250), 350U);
+  EXPECT_EQ(medium.taken_at_ns(120, 0), 220U) << "100 before the first, 20 behind it";
+  EXPECT_EQ(medium.taken_at_ns(40, 0), 360U) << "30 that were left between, 10 at the end";
+  EXPECT_EQ(medium.taken_at_ns(1, 0), 361U) << "all before is taken";
+  EXPECT_EQ(medium.busy_ns(), 361U);
+}
+
+TEST(MediumTest, forgets_what_is_long_ago) {
+  Medium medium(1'000'000'000);
+  for (std::uint64_t at_ns = 0; at_ns < 1'000'000; at_ns += 100) {
+    EXPECT_EQ(medium.taken_at_ns(64, at_ns), at_ns + 64);
+  }
+}
+
 }  // namespace
 }  // namespace remora::store_bench

@@ -128,8 +128,10 @@ Catalogue::Fate Catalogue::judge(const Object& object, Tag tag) {
 
 Result<Catalogue::Copied> Catalogue::copy(const NewObject& what, ConstBytes value) {
   // A cleaning of all that gives up leaves room for one of a part.
+  NewObject ours = what;
+  ours.by = &background_;
   REMORA_TRY_RESULT(placed,
-                    log_->append(what, DataPool::next,
+                    log_->append(ours, DataPool::next,
                                  goes_ == Goes::whole ? Reserve::may_use_half : Reserve::may_use));
   const Object copy = log_->at(placed->offset);
   if (value.empty()) {

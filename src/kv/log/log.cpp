@@ -54,7 +54,8 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
   if (Status status = check_sizes(object); !status.ok()) [[unlikely]] {
     return status;
   }
-  host_.charge(Work::allocate);
+  const Host& by = object.by == nullptr ? host_ : *object.by;
+  by.charge(Work::allocate);
   const std::uint64_t size = object_format::size_bytes(object.key.size(), object.value_bytes);
   Segment* segment = open_[static_cast<std::size_t>(pool)];
   if (segment == nullptr || segment->capacity_bytes - segment->used_bytes < size) [[unlikely]] {
@@ -89,7 +90,7 @@ Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reser
     end += piece.size();
   }
   if (!host_.faults().planted(log_faults::header_not_flushed)) {
-    host_.flush(ConstBytes(at, end), site);
+    by.flush(ConstBytes(at, end), site);
   }
   expect_object(base_ + segment->offset + segment->used_bytes,
                 segment->capacity_bytes - segment->used_bytes);

@@ -88,6 +88,7 @@ struct NewObject {
   std::uint64_t expires = 0;  // milliseconds since 1970; 0: never
   // The value, when it is at hand: it is copied, and flushed with the header.
   std::span<const ConstBytes> content = {};
+  const Host* by = nullptr;  // whose core does it; the log's own where this is null
 };
 
 struct Placed {

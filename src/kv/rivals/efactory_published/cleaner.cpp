@@ -374,7 +374,8 @@ Task<Status> Cleaner::move(Object object) {
                               .sequence = object.sequence(),
                               .previous = previous.transferred ? previous : Link{},
                               .flags = object_format::durable_flag,
-                              .content = std::span(&value, 1)},
+                              .content = std::span(&value, 1),
+                              .by = &background_},
                              DataPool::next, Reserve::may_use);
   REMORA_CO_TRY(placed.status());
   kept_bytes_ += placed->size_bytes;
