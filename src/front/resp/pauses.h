@@ -39,7 +39,7 @@ class Pauses final : private Timer {
   // WAITAOF; and DEBUG SLEEP, which waits for the time alone.
   void wait_for_persistence(Connection& connection, const PersistenceWait& wait);
 
-  // The connection is closed.
+  // The connection is closed, or leaves.
   void forget(Connection& connection);
 
   bool busy() const { return flows_.size() != 0; }

@@ -81,8 +81,10 @@ struct RespOptions {
   // With it every connection is TLS; certificates that are read again serve those who come then.
   std::shared_ptr<TlsContext> tls = {};
   std::uint64_t handshake_ns = limits::handshake_ns;
-  // How long a client that sends what is no request is read from after it was told so.
+  // How long a client that sends what is no request is read from after it was told so, and how many
+  // such clients there are at a time.
   std::uint64_t farewell_ns = limits::farewell_ns;
+  std::size_t most_farewells = limits::farewells;
   std::uint32_t most_guests = UINT32_MAX;
   std::uint32_t most_of_guest = UINT32_MAX;
   // Of one client: replies that wait for durability, beyond which it is not read from for the time
