@@ -60,6 +60,25 @@ TEST_F(MonitorTest, hides_passwords) {
             "\"HELLO\" \"2\" \"auth\" \"(redacted)\"\r\n");
 }
 
+TEST_F(MonitorTest, hides_passwords_wherever_they_stand) {
+  const std::vector<std::pair<std::string, std::string>> requests = {
+      // The first "auth" is a name, and a later password counts as the first one does.
+      {"HELLO 3 SETNAME auth AUTH default secret", R"("3" "SETNAME" "auth" "AUTH" # #)"},
+      {"HELLO 3 AUTH default no AUTH default secret", R"("3" "AUTH" # # "AUTH" # #)"},
+      {"HELLO 3 AUTH auth secret setname auth", R"("3" "AUTH" # # "setname" "auth")"},
+      // What is no HELLO may have one anywhere.
+      {"HELLO 3 AUHT default secret", R"("3" # # #)"},
+      {"HELLO AUTH default secret", R"(# # #)"},
+      {"HELLO 3 SETNAME AUTH default secret", R"("3" "SETNAME" "AUTH" # #)"},
+      {"HELLO 3 SETNAME me", R"("3" "SETNAME" "me")"},
+      {"HELLO", ""}};
+  for (const auto& [request, arguments] : requests) {
+    (void)ask(request);
+    const std::string hidden = std::regex_replace(arguments, std::regex("#"), "\"(redacted)\"");
+    EXPECT_EQ(shown(), "\"HELLO\"" + (hidden.empty() ? "" : " " + hidden) + "\r\n") << request;
+  }
+}
+
 TEST_F(MonitorTest, shows_nothing_that_was_refused_and_nothing_of_an_administrator) {
   (void)ask("NOSUCH x");
   (void)ask("GET");
