@@ -20,9 +20,10 @@
 //
 // A client that reads none of its replies is not read from any more, nor are more of its requests
 // run, and in the end it is cut off. One that sends what is no request is told so and cut off when
-// it had the time to read it. Half a request stops nobody. Above what all connections together may
-// keep, the one that keeps most is cut off. Without a descriptor for one more client the others are
-// served on, and the next is let in when there is one again.
+// it had the time to read it. Half a request stops nobody. One whose requests take long, though
+// their replies are short, has some of them run in a turn, and others are served between. Above
+// what all connections together may keep, the one that keeps most is cut off. Without a descriptor
+// for one more client the others are served on, and the next is let in when there is one again.
 #pragma once
 
 #include <sys/epoll.h>
