@@ -37,6 +37,11 @@ struct Range {
   std::int64_t last = -1;
 };
 
+// How many bytes the bits are in from the first of a range to this one.
+std::uint64_t bytes_to(std::int64_t last, Range range) {
+  return last < range.first ? 0 : static_cast<std::uint64_t>(last / 8 - range.first / 8 + 1);
+}
+
 enum class Unit : std::uint8_t { byte, bit };
 
 std::optional<Unit> unit_of(std::string_view word) {
@@ -178,6 +183,9 @@ Done bitcount(Call& call) {
   } else if (args.size() != 2) {
     return syntax_error(call);
   }
+  if (const std::optional<Done> refused = refuse_search(call, bytes_to(range.last, range))) {
+    return *refused;
+  }
   call.out.integer(ones_in(bytes, range));
   return Done::replied;
 }
@@ -222,7 +230,11 @@ Done bitpos(Call& call) {
     }
     range = range_of(*first, *last, *unit, bytes.size());
   }
+  if (const std::optional<Done> refused = refuse_search(call, 0)) {
+    return *refused;
+  }
   std::int64_t found_at = find_bit(bytes, range, *bit == 1);
+  call.executor.add_searched(bytes_to(found_at < 0 ? range.last : found_at, range));
   // Without an end that was named, zeros follow the last byte.
   if (found_at < 0 && *bit == 0 && args.size() < 5 && range.first <= range.last) {
     found_at = size * 8;

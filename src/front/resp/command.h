@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "front/resp/command_stats.h"
@@ -215,6 +216,12 @@ class Executor {
   const PersistenceWait& wait() const { return wait_; }
   void set_wait(const PersistenceWait& wait) { wait_ = wait; }
 
+  // Bytes that commands have looked at whose replies do not tell how many those are, since their
+  // caller began to count; gives what it was.
+  std::uint64_t searched() const { return searched_; }
+  std::uint64_t count_searched_from(std::uint64_t bytes) { return std::exchange(searched_, bytes); }
+  void add_searched(std::uint64_t bytes) { searched_ += bytes; }
+
   Runtime& runtime() { return runtime_; }
   const Settings& settings() const { return settings_; }
   Counters& counters() { return counters_; }
@@ -255,6 +262,7 @@ class Executor {
   Counters& counters_;
   const std::uint64_t started_ms_;
   PersistenceWait wait_;
+  std::uint64_t searched_ = 0;
   Watches watches_;
   CommandStats stats_;
   Rates rates_;
@@ -300,6 +308,9 @@ std::optional<std::int64_t> integer_of(Call& call, std::string_view text);
 std::optional<kv::LocalStore::Found> look_up(Call& call, std::string_view key);
 // For who needs the value: if it is damaged, the reply says so.
 std::optional<Done> refuse_damaged(Call& call, const std::optional<kv::LocalStore::Found>& found);
+// For who is going to look at so many bytes, however short its reply: counts them, or where EXEC
+// has run enough of that, the reply says so.
+std::optional<Done> refuse_search(Call& call, std::uint64_t bytes);
 // Puts the value, or says why not: `replied` with an error, or `no_room`. Nothing is written where
 // it succeeds.
 std::optional<Done> put(Call& call, std::string_view key, std::span<const ConstBytes> value,

@@ -23,7 +23,7 @@ struct Connection {
     kv::LocalStore::Mark mark = 0;
     std::uint64_t replies = 1;  // that it stands for
   };
-  enum class Pause : std::uint8_t { none, room, value, persistence };
+  enum class Pause : std::uint8_t { none, room, value, persistence, turn };
 
   explicit Connection(Spares& spares) : in(spares), out(spares) {}
 

@@ -204,6 +204,14 @@ bool Executor::is_in_doubt(const Command& command, Args args) {
   return false;
 }
 
+std::optional<Done> refuse_search(Call& call, std::uint64_t bytes) {
+  if (call.is_queued && call.executor.searched() >= limits::exec_search_bytes) {
+    return fail(call, "ERR the commands before it in EXEC have searched enough; send it by itself");
+  }
+  call.executor.add_searched(bytes);
+  return std::nullopt;
+}
+
 std::string failure_text(const Status& why) {
   return fmt::format("MISCONF the store has failed: {}", why.message());
 }

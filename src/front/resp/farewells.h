@@ -23,15 +23,20 @@ namespace remora::resp {
 
 class Farewells final : private Timer {
  public:
-  // `close` closes a connection, and calls end() for it.
-  Farewells(Runtime& runtime, std::uint64_t longest_ns, std::function<void(Connection&)> close)
-      : runtime_(runtime), longest_ns_(longest_ns), close_(std::move(close)) {}
+  // `close` closes a connection, and calls end() for it. There are `most` at a time, one at least.
+  Farewells(Runtime& runtime, std::uint64_t longest_ns, std::size_t most,
+            std::function<void(Connection&)> close)
+      : runtime_(runtime), longest_ns_(longest_ns), most_(most), close_(std::move(close)) {}
 
   std::size_t size() const { return leaving_.size(); }
 
-  // Its last reply has left. Where there are too many, the one that began first goes.
+  // Its last reply has left. Where there are too many, the one that began first goes. One that is
+  // leaving already does so as before.
   void begin(Connection& connection) {
-    if (leaving_.size() >= limits::farewells) {
+    if (connection.is_leaving) {
+      return;
+    }
+    if (leaving_.size() >= most_) {
       close_(*leaving_.front());
     }
     connection.is_leaving = true;
@@ -66,6 +71,7 @@ class Farewells final : private Timer {
 
   Runtime& runtime_;
   const std::uint64_t longest_ns_;
+  const std::size_t most_;
   const std::function<void(Connection&)> close_;
   std::vector<Connection*> leaving_;  // in the order in which they began
 };

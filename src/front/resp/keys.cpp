@@ -8,6 +8,7 @@
 
 #include "front/resp/families.h"
 #include "front/resp/glob.h"
+#include "front/resp/limits.h"
 
 namespace remora::resp {
 
@@ -21,6 +22,7 @@ class Matching final : public kv::ScanSink {
   explicit Matching(std::string_view pattern) : pattern_(pattern), all_(pattern == "*") {}
 
   void key(ConstBytes key) override {
+    searched_bytes += limits::key_search_bytes;
     const std::string_view name = shown_key(key);
     if (all_ || matches(pattern_, name)) {
       list.emplace_back(name);
@@ -28,6 +30,7 @@ class Matching final : public kv::ScanSink {
   }
 
   std::vector<std::string> list;
+  std::uint64_t searched_bytes = 0;
 
  private:
   const std::string_view pattern_;
@@ -252,8 +255,12 @@ Done scan(Call& call) {
       return syntax_error(call);
     }
   }
+  if (const std::optional<Done> refused = refuse_search(call, 0)) {
+    return *refused;
+  }
   Matching matching(pattern);
   const ScanCursor next = call.store.scan(from, static_cast<std::size_t>(count), matching);
+  call.executor.add_searched(matching.searched_bytes);
   if (!of_strings) {
     matching.list.clear();
   }
@@ -264,11 +271,15 @@ Done scan(Call& call) {
 }
 
 Done keys(Call& call) {
+  if (const std::optional<Done> refused = refuse_search(call, 0)) {
+    return *refused;
+  }
   Matching matching(call.key());
   ScanCursor cursor = 0;
   do {
     cursor = call.store.scan(cursor, keys_per_step, matching);
   } while (cursor != 0);
+  call.executor.add_searched(matching.searched_bytes);
   reply_list(call, matching.list);
   return Done::replied;
 }

@@ -179,6 +179,10 @@ Done lcs(Call& call) {
     return fail(call,
                 "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
   }
+  if (const std::optional<Done> refused =
+          refuse_search(call, Table::bytes_for(values[0], values[1]))) {
+    return *refused;
+  }
   const Table table(values[0], values[1]);
   if (options->wants_pieces) {
     reply_pieces(call, table, *options);

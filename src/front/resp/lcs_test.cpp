@@ -64,6 +64,40 @@ TEST_F(LcsTest, refuses_values_whose_table_would_be_too_large) {
   EXPECT_THAT(ask("LCS none huge"), HasSubstr("exceeds proto-max-bulk-len"));
 }
 
+TEST_F(LcsTest, is_bounded_in_exec_with_all_that_searches_there) {
+  EXPECT_EQ(ask("SET fits " + std::string(2047, 'x')), "+OK|");
+  const std::string enough =
+      "-ERR the commands before it in EXEC have searched enough; send it by itself|";
+  const auto run = [&](const std::vector<std::string>& lines) {
+    EXPECT_EQ(ask("MULTI"), "+OK|");
+    for (const std::string& line : lines) {
+      EXPECT_EQ(ask(line), "+QUEUED|");
+    }
+    return ask("EXEC");
+  };
+  for (int i = 0; i < 2; ++i) {  // each by itself
+    EXPECT_EQ(run({"LCS a b LEN", "LCS a fits LEN", "LCS fits fits LEN"}), "*3|:6|:1|:2047|");
+  }
+  EXPECT_EQ(run({"LCS fits fits LEN", "LCS a b LEN", "BITCOUNT a", "BITPOS a 1", "KEYS a",
+                 "SCAN 0 MATCH a", "GET a", "STRLEN fits"}),
+            "*8|:2047|" + enough + enough + enough + enough + enough + "$8|ohmytext|:2047|");
+  // By itself each of them runs.
+  EXPECT_EQ(ask("LCS fits fits LEN"), ":2047|");
+  EXPECT_EQ(ask("LCS fits fits LEN"), ":2047|");
+  // As much by other commands.
+  EXPECT_EQ(ask("SETRANGE huge 16777215 x"), ":16777216|");
+  for (const char* const first : {"BITCOUNT huge", "BITPOS huge 1"}) {
+    EXPECT_THAT(run({first, "LCS a b"}), testing::EndsWith("|" + enough)) << first;
+  }
+  for (std::uint64_t i = 0; i < limits::exec_search_bytes / limits::key_search_bytes; ++i) {
+    const std::string key = std::to_string(i);
+    ASSERT_TRUE(store_.put(as_bytes(key), {}, 0).ok());
+  }
+  for (const char* const first : {"KEYS none", "SCAN 0 COUNT 1000000 MATCH none"}) {
+    EXPECT_THAT(run({first, "LCS a b"}), testing::EndsWith("|" + enough)) << first;
+  }
+}
+
 TEST_F(LcsTest, tells_nothing_of_a_damaged_value) {
   store_.damaged_key = "b";
   EXPECT_THAT(ask("LCS a b"), HasSubstr("-DAMAGED "));

@@ -48,6 +48,13 @@ inline constexpr std::size_t spare_least_bytes = 64 * 1024;
 inline constexpr std::size_t trim_bytes = 16 << 20;
 inline constexpr std::uint64_t trim_wait_ns = 1'000'000'000;
 
+// Bytes that commands look at whose replies do not tell how many those are (LCS, BITCOUNT, BITPOS,
+// KEYS, SCAN): from the first on a client lets others have their turn, and in EXEC no more of them
+// are run behind the second, which is as much as the largest LCS. A key counts as so many bytes.
+inline constexpr std::uint64_t turn_search_bytes = 1 << 20;
+inline constexpr std::uint64_t exec_search_bytes = 16 << 20;
+inline constexpr std::uint64_t key_search_bytes = 128;
+
 // TLS handshakes under way: in all, of one guest, and how long; who began first makes way. And how
 // many go on in one turn, since one takes up to some milliseconds of processor time.
 inline constexpr std::size_t handshakes = 256;

@@ -7,6 +7,7 @@
 
 #include "front/resp/command.h"
 #include "front/resp/limits.h"
+#include "front/resp/number.h"
 #include "front/resp/quoted.h"
 
 namespace remora::resp {
@@ -21,27 +22,51 @@ bool is_shown(const Command& command, Args args) {
          !(is("kill") || is("list") || is("no-evict"));
 }
 
-// From where on so many arguments say who the client is; none: `size` is 0.
-struct Secret {
-  std::size_t from = 0;
-  std::size_t size = 0;
+// Which arguments of a command say who the client is. HELLO is read as it is run; what cannot be
+// read so may be a password that stands in the wrong place.
+class Secrets {
+ public:
+  explicit Secrets(const Command& command)
+      : next_(command.name == "auth"    ? Next::secret
+              : command.name == "hello" ? Next::version
+                                        : Next::plain) {}
 
-  bool has(std::size_t i) const { return i >= from && i - from < size; }
-};
-
-Secret secret_of(const Command& command, Args args) {
-  if (command.name == "auth") {
-    return {1, args.size() - 1};
-  }
-  if (command.name == "hello") {
-    for (std::size_t i = 2; i < args.size(); ++i) {
-      if (is_word(args[i], "auth")) {
-        return {i + 1, 2};
+  // Asked of each behind the name, in order.
+  bool hides(std::string_view argument) {
+    switch (next_) {
+      case Next::plain:
+        return false;
+      case Next::secret:
+        return true;
+      case Next::version: {
+        std::int64_t version = 0;
+        next_ = parse_integer(argument, version) ? Next::option : Next::secret;
+        break;
       }
+      case Next::option:
+        next_ = is_word(argument, "auth")      ? Next::user
+                : is_word(argument, "setname") ? Next::name
+                                               : Next::secret;
+        break;
+      case Next::name:
+        next_ = Next::option;
+        return false;
+      case Next::user:
+        next_ = Next::password;
+        return true;
+      case Next::password:
+        next_ = Next::option;
+        return true;
     }
+    return next_ == Next::secret;
   }
-  return {};
-}
+
+ private:
+  // What comes next; behind the first secret and a plain one there is nothing else.
+  enum class Next : std::uint8_t { plain, secret, version, option, name, user, password };
+
+  Next next_;
+};
 
 }  // namespace
 
@@ -79,7 +104,7 @@ void MonitorFeed::tell(std::string_view peer, const Command& command, Args args)
 }
 
 void MonitorFeed::add_arguments(const Command& command, Args args) {
-  const Secret secret = secret_of(command, args);
+  Secrets secrets(command);
   std::size_t left = limits::monitor_line_bytes;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (left == 0) {
@@ -87,7 +112,7 @@ void MonitorFeed::add_arguments(const Command& command, Args args) {
       return;
     }
     text_ += ' ';
-    if (secret.has(i)) {
+    if (i != 0 && secrets.hides(args[i])) {
       text_ += "\"(redacted)\"";
       continue;
     }

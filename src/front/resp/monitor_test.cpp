@@ -60,6 +60,25 @@ TEST_F(MonitorTest, hides_passwords) {
             "\"HELLO\" \"2\" \"auth\" \"(redacted)\"\r\n");
 }
 
+TEST_F(MonitorTest, hides_passwords_wherever_they_stand) {
+  const std::vector<std::pair<std::string, std::string>> requests = {
+      // The first "auth" is a name, and a later password counts as the first one does.
+      {"HELLO 3 SETNAME auth AUTH default secret", R"("3" "SETNAME" "auth" "AUTH" # #)"},
+      {"HELLO 3 AUTH default no AUTH default secret", R"("3" "AUTH" # # "AUTH" # #)"},
+      {"HELLO 3 AUTH auth secret setname auth", R"("3" "AUTH" # # "setname" "auth")"},
+      // What is no HELLO may have one anywhere.
+      {"HELLO 3 AUHT default secret", R"("3" # # #)"},
+      {"HELLO AUTH default secret", R"(# # #)"},
+      {"HELLO 3 SETNAME AUTH default secret", R"("3" "SETNAME" "AUTH" # #)"},
+      {"HELLO 3 SETNAME me", R"("3" "SETNAME" "me")"},
+      {"HELLO", ""}};
+  for (const auto& [request, arguments] : requests) {
+    (void)ask(request);
+    const std::string hidden = std::regex_replace(arguments, std::regex("#"), "\"(redacted)\"");
+    EXPECT_EQ(shown(), "\"HELLO\"" + (hidden.empty() ? "" : " " + hidden) + "\r\n") << request;
+  }
+}
+
 TEST_F(MonitorTest, shows_nothing_that_was_refused_and_nothing_of_an_administrator) {
   (void)ask("NOSUCH x");
   (void)ask("GET");
@@ -247,6 +266,35 @@ TEST_F(MonitorServerTest, cuts_off_a_monitor_that_takes_nothing) {
   }
   EXPECT_EQ(server_->counters().clients, 1u);
   EXPECT_EQ(client->ask("PING"), "+PONG\r\n");
+}
+
+TEST_F(MonitorServerTest, tells_a_slow_one_that_has_quit_what_it_is_owed_and_no_more) {
+  serve();
+  const auto slow = guest();
+  const auto client = guest();
+  EXPECT_EQ(slow->ask("MONITOR"), "+OK\r\n");
+  const std::string value(limits::monitor_line_bytes / 2, 'v');
+  const std::uint64_t owed_bytes = 2 * value.size();
+  // The system keeps some of it first.
+  for (int i = 0; i < 10'000 && server_->kept_bytes() < owed_bytes; ++i) {
+    client->send(set("early", value));
+    ASSERT_EQ(client->reply(), "+OK\r\n");
+  }
+  ASSERT_GE(server_->kept_bytes(), owed_bytes);
+  const std::uint64_t before = server_->counters().all_commands();
+  slow->send("QUIT\r\n");
+  for (int looks = 0; looks < 10'000 && server_->counters().all_commands() == before; ++looks) {
+    (void)loop_.run_for(1'000'000);
+  }
+  ASSERT_EQ(server_->counters().all_commands(), before + 1);
+  EXPECT_EQ(client->ask("SET late v"), "+OK\r\n");
+  EXPECT_EQ(client->ask("PING"), "+PONG\r\n");  // what was asked before has been told
+  std::string all;
+  for (int looks = 0; !all.ends_with("closed") && looks < 100'000; ++looks) {
+    all += slow->came(100'000);
+  }
+  EXPECT_TRUE(all.ends_with("\r\n+OK\r\nclosed"));
+  EXPECT_EQ(all.find("late"), std::string::npos);
 }
 
 TEST_F(MonitorServerTest, tells_of_requests_that_had_to_wait) {

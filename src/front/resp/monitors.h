@@ -48,8 +48,8 @@ class Monitors final : private Timer {
       each.from = 0;
     }
     for (const auto& [connection, from] : watchers) {
-      if (connection->dead) {
-        continue;  // what others keep was too much
+      if (connection->dead || connection->session.closing) {
+        continue;  // what others keep was too much; or it ends when it has what it is owed
       }
       if (!lines) {
         desk_.close(*connection);

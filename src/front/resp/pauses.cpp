@@ -8,7 +8,7 @@ namespace remora::resp {
 using Pause = Connection::Pause;
 
 void Pauses::forget(Connection& connection) {
-  for (std::vector<Connection*>* list : {&roomless_, &valueless_, &waiting_}) {
+  for (std::vector<Connection*>* list : {&roomless_, &valueless_, &waiting_, &lengthy_}) {
     std::erase(*list, &connection);
   }
 }
@@ -70,6 +70,33 @@ Task<void> Pauses::look_for_values() {
     desk_.bury();
   }
   looking_ = false;
+}
+
+// --- Turns of others ---
+
+void Pauses::wait_for_turn(Connection& connection) {
+  connection.pause = Pause::turn;
+  lengthy_.push_back(&connection);
+  if (!taking_turns_) {
+    taking_turns_ = true;
+    flows_.keep(take_turns());
+  }
+}
+
+Task<void> Pauses::take_turns() {
+  while (!lengthy_.empty()) {
+    desk_.look_again();
+    co_await runtime_.yield();
+    if (!lengthy_.empty()) {
+      Connection& first = *lengthy_.front();
+      lengthy_.erase(lengthy_.begin());
+      first.pause = Pause::none;
+      desk_.go_on(first);
+    }
+    held_.see_to();
+    desk_.bury();
+  }
+  taking_turns_ = false;
 }
 
 // --- WAITAOF, DEBUG SLEEP ---

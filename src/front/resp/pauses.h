@@ -1,5 +1,5 @@
 // Pauses: connections whose next request waits: for room, for a value of a native client that is on
-// its way, or for its time (WAITAOF, DEBUG SLEEP).
+// its way, for its time (WAITAOF, DEBUG SLEEP), or for others to have their turn.
 //
 // One thread, the loop's. All that is handed in outlives it.
 #pragma once
@@ -39,7 +39,10 @@ class Pauses final : private Timer {
   // WAITAOF; and DEBUG SLEEP, which waits for the time alone.
   void wait_for_persistence(Connection& connection, const PersistenceWait& wait);
 
-  // The connection is closed.
+  // It has kept others waiting for long. Of those of whom that is so one goes on in a turn.
+  void wait_for_turn(Connection& connection);
+
+  // The connection is closed, or leaves.
   void forget(Connection& connection);
 
   bool busy() const { return flows_.size() != 0; }
@@ -50,6 +53,7 @@ class Pauses final : private Timer {
   void expire() override { end_waits(); }
   Task<void> make_room();
   Task<void> look_for_values();
+  Task<void> take_turns();
   Task<void> make_persistent(kv::LocalStore::Mark mark);
   std::uint64_t next_end_ns() const;
   void end_waits();
@@ -65,8 +69,10 @@ class Pauses final : private Timer {
   std::vector<Connection*> roomless_;
   std::vector<Connection*> valueless_;
   std::vector<Connection*> waiting_;  // WAITAOF
+  std::vector<Connection*> lengthy_;  // in the order in which they go on
   bool making_room_ = false;
   bool looking_ = false;
+  bool taking_turns_ = false;
   Flows flows_;
 };
 

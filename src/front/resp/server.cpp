@@ -63,7 +63,7 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       guests_(options.most_guests, options.most_of_guest),
       handshakes_(runtime, options.handshake_ns,
                   [this](Connection& connection) { close(connection); }),
-      farewells_(runtime, options.farewell_ns,
+      farewells_(runtime, options.farewell_ns, options.most_farewells,
                  [this](Connection& connection) { close(connection); }),
       input_(std::make_unique_for_overwrite<char[]>(limits::read_bytes)),
       held_(runtime, store, *this, out_, counters_, executor_.latencies()),

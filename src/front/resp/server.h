@@ -20,9 +20,10 @@
 //
 // A client that reads none of its replies is not read from any more, nor are more of its requests
 // run, and in the end it is cut off. One that sends what is no request is told so and cut off when
-// it had the time to read it. Half a request stops nobody. Above what all connections together may
-// keep, the one that keeps most is cut off. Without a descriptor for one more client the others are
-// served on, and the next is let in when there is one again.
+// it had the time to read it. Half a request stops nobody. One whose requests take long, though
+// their replies are short, has some of them run in a turn, and others are served between. Above
+// what all connections together may keep, the one that keeps most is cut off. Without a descriptor
+// for one more client the others are served on, and the next is let in when there is one again.
 #pragma once
 
 #include <sys/epoll.h>
@@ -81,8 +82,10 @@ struct RespOptions {
   // With it every connection is TLS; certificates that are read again serve those who come then.
   std::shared_ptr<TlsContext> tls = {};
   std::uint64_t handshake_ns = limits::handshake_ns;
-  // How long a client that sends what is no request is read from after it was told so.
+  // How long a client that sends what is no request is read from after it was told so, and how many
+  // such clients there are at a time.
   std::uint64_t farewell_ns = limits::farewell_ns;
+  std::size_t most_farewells = limits::farewells;
   std::uint32_t most_guests = UINT32_MAX;
   std::uint32_t most_of_guest = UINT32_MAX;
   // Of one client: replies that wait for durability, beyond which it is not read from for the time

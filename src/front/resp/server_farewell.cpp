@@ -27,6 +27,12 @@ void Server::say_farewell(Connection& connection) {
   connection.parser.reset();
   connection.session.transaction.reset();
   executor_.set_monitor(connection.session, false);
+  // It waits for nothing any more, neither to run a request nor to send a reply.
+  pauses_.forget(connection);
+  connection.pause = Connection::Pause::none;
+  held_.forget(connection);
+  connection.holds.clear();
+  connection.held = 0;
   farewells_.begin(connection);
   connection.watched = read_events;
   (void)tell_again(connection);

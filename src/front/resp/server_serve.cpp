@@ -209,6 +209,7 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
   std::size_t done = 0;
   bool is_held = false;
   again_ = false;
+  (void)executor_.count_searched_from(0);
   while (done < bytes.size() && !connection.session.closing) {
     if (is_choked(connection) || out_.size() > pause_bytes()) {
       again_ = true;
@@ -267,6 +268,11 @@ std::size_t Server::run(Connection& connection, std::string_view bytes) {
       }
     }
     done += parser.size();
+    if (executor_.searched() >= limits::turn_search_bytes && done < bytes.size() &&
+        !connection.session.closing) [[unlikely]] {
+      pauses_.wait_for_turn(connection);
+      break;
+    }
   }
   if (&parser == &parser_) {
     if (parser_.is_inside()) {

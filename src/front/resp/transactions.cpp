@@ -64,10 +64,12 @@ Status run_all(Call& call, const Transaction& transaction) {
   call.out.array(transaction.commands());
   std::vector<std::string_view> args;
   Transaction::Reader reader(transaction);
+  const std::uint64_t searched_before = call.executor.count_searched_from(0);
   while (const Command* const command = reader.next(args)) {
     Call inner{call.executor, overlay, call.session, args, call.out, true, true};
     call.executor.run_queued(inner, *command);
   }
+  call.executor.add_searched(searched_before);
   if (call.out.overflown()) {
     return Status();  // nobody is told of it, and the client is cut off
   }
