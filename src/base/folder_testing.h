@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -37,5 +39,13 @@ class TestFolder {
  private:
   std::filesystem::path path_;
 };
+
+// Whether nothing says that a file of that size is too large for the disk below `path`. Some file
+// systems have no size at all.
+inline bool may_have_room(const std::filesystem::path& path, std::uint64_t size_bytes) {
+  struct statfs facts {};
+  return ::statfs(path.c_str(), &facts) != 0 || facts.f_blocks == 0 ||
+         facts.f_blocks >= size_bytes / static_cast<std::uint64_t>(facts.f_bsize);
+}
 
 }  // namespace remora

@@ -1,5 +1,6 @@
 #include "pmem/allocator.h"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -112,6 +113,22 @@ Status Allocator::keep(Account account, std::uint64_t size_bytes) {
 
 std::uint64_t Allocator::room_bytes(Account account) const {
   return rooms_.room_blocks(account, extents_.free_blocks()) * block_bytes;
+}
+
+std::uint64_t Allocator::whole_bytes(Account account, std::uint64_t piece_bytes) const {
+  return std::min(round_down(room_bytes(account), piece_bytes),
+                  extents_.runs_of(piece_bytes / block_bytes) * piece_bytes);
+}
+
+std::optional<std::uint64_t> Allocator::whole_bytes_after(std::uint64_t size_bytes, Account account,
+                                                          std::uint64_t piece_bytes) const {
+  const std::uint64_t room = room_bytes(account);
+  const std::optional<std::uint64_t> runs =
+      extents_.runs_after(size_bytes / block_bytes, piece_bytes / block_bytes);
+  if (!runs || room < size_bytes) {
+    return std::nullopt;
+  }
+  return std::min(round_down(room - size_bytes, piece_bytes), *runs * piece_bytes);
 }
 
 Account Allocator::account_of(Offset offset) const {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -92,6 +93,11 @@ class Allocator {
   Status keep(Account account, std::uint64_t size_bytes);
   // What of the free blocks the account may take.
   std::uint64_t room_bytes(Account account) const;
+  // What of them lies in pieces of that size, whole ones; and what would after reserve(size_bytes),
+  // or nothing where that finds no room. Sizes in whole blocks.
+  std::uint64_t whole_bytes(Account account, std::uint64_t piece_bytes) const;
+  std::optional<std::uint64_t> whole_bytes_after(std::uint64_t size_bytes, Account account,
+                                                 std::uint64_t piece_bytes) const;
   const AccountRooms& rooms() const { return rooms_; }
   // Whose the object is. Requires that it is reserved or live.
   Account account_of(Offset offset) const;

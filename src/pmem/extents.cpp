@@ -39,6 +39,22 @@ void Extents::give(std::uint64_t first, std::uint64_t count) {
   insert(first, count);
 }
 
+std::uint64_t Extents::runs_of(std::uint64_t count) const {
+  std::uint64_t runs = 0;
+  for (auto run = by_size_.lower_bound({count, 0}); run != by_size_.end(); ++run) {
+    runs += run->first / count;
+  }
+  return runs;
+}
+
+std::optional<std::uint64_t> Extents::runs_after(std::uint64_t taken, std::uint64_t count) const {
+  const auto found = by_size_.lower_bound({taken, 0});
+  if (found == by_size_.end()) {
+    return std::nullopt;
+  }
+  return runs_of(count) - found->first / count + (found->first - taken) / count;
+}
+
 void Extents::insert(std::uint64_t first, std::uint64_t count) {
   by_place_.emplace(first, count);
   by_size_.emplace(count, first);

@@ -19,6 +19,10 @@ class Extents {
   void give(std::uint64_t first, std::uint64_t count);
 
   std::uint64_t free_blocks() const { return free_blocks_; }
+  // How many runs of `count` blocks there are, as neighbours of others or by themselves; and how
+  // many there would be after take(taken), or nothing where that finds none.
+  std::uint64_t runs_of(std::uint64_t count) const;
+  std::optional<std::uint64_t> runs_after(std::uint64_t taken, std::uint64_t count) const;
   std::uint64_t largest() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
 
  private:

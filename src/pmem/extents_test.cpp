@@ -36,6 +36,26 @@ TEST(Extents, takes_the_smallest_run_that_is_large_enough) {
   EXPECT_EQ(extents.take(2), 0u);
 }
 
+TEST(Extents, counts_whole_runs_and_what_a_take_would_leave_of_them) {
+  Extents extents;
+  EXPECT_EQ(extents.runs_of(4), 0u);
+  EXPECT_EQ(extents.runs_after(1, 4), std::nullopt);
+  extents.give(0, 11);
+  extents.give(20, 3);
+  extents.give(30, 3);
+  extents.give(40, 4);
+  EXPECT_EQ(extents.runs_of(4), 3u);
+  EXPECT_EQ(extents.runs_of(3), 6u);
+  for (const std::uint64_t taken : {1u, 3u, 4u, 5u, 7u, 8u, 11u}) {
+    Extents after = extents;
+    const std::optional<std::uint64_t> left = extents.runs_after(taken, 4);
+    ASSERT_TRUE(after.take(taken).has_value());
+    EXPECT_EQ(left, after.runs_of(4)) << taken;
+  }
+  EXPECT_EQ(extents.runs_after(3, 4), 3u) << "from what is no run of four";
+  EXPECT_EQ(extents.runs_after(12, 4), std::nullopt);
+}
+
 TEST(Extents, takes_the_lowest_of_equal_runs) {
   Extents extents;
   extents.give(50, 4);

@@ -22,6 +22,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,7 +79,8 @@ class Pool {
   // For saving what is whole in a pool that open() refuses: goes on where a check fails, and lists
   // what is wrong, most of it with its place. Replays the log in the region, which is therefore a
   // private view, and makes nothing persistent. Through this pool nothing can be changed. Fails
-  // when the region is no pool, is of a later version, or ends before the pool does.
+  // when the region is no pool, is of a later version, or ends before the pool does, as far as the
+  // header and what was added to the pool still say where that is.
   static Result<std::unique_ptr<Pool>> open_damaged(Region& region, std::string_view name,
                                                     PoolFindings& findings);
   // Makes object() and is_live() know bytes that a damaged table no longer describes, for whoever
@@ -95,6 +97,16 @@ class Pool {
   // it, or it is kept for them. A service says so when it starts: the medium does not know.
   Status keep(Account account, std::uint64_t size_bytes);
   RoomUsage room(Account account) const;
+  // Of the room that is free, what lies in pieces of that size: an object of that size finds a
+  // place in each. And what would after reserve(size_bytes), or nothing where that finds no room
+  // without a wait. Sizes in whole blocks.
+  std::uint64_t whole_bytes(Account account, std::uint64_t piece_bytes) const {
+    return allocator_.whole_bytes(account, piece_bytes);
+  }
+  std::optional<std::uint64_t> whole_bytes_after(std::uint64_t size_bytes, Account account,
+                                                 std::uint64_t piece_bytes) const {
+    return allocator_.whole_bytes_after(size_bytes, account, piece_bytes);
+  }
 
   // Gives reserved space back that was not published.
   Status cancel(Offset offset);

@@ -227,5 +227,31 @@ TEST_P(PoolGrow, damage_of_the_new_piece_is_noticed_and_what_is_whole_is_saved) 
   EXPECT_TRUE(pool_->check_in_full().ok());
 }
 
+// As a pool in one piece is: its layout is no other for that.
+TEST_P(PoolGrow, a_pool_whose_end_is_missing_is_called_truncated_and_not_laid_out_anew) {
+  ASSERT_TRUE(pool_->grow(1 << 20).ok());
+  ASSERT_TRUE(pool_->grow(all_bytes).ok());
+  put(*pool_->reserve(object_bytes));
+  ASSERT_TRUE(pool_->close().ok());
+  for (const std::uint64_t left :
+       {all_bytes - 4096, std::uint64_t{1} << 20, (std::uint64_t{1} << 20) - 4096, first_bytes}) {
+    SCOPED_TRACE(left);
+    FakeRegion cut(left, GetParam());
+    const auto refill = [&] { std::ranges::copy(region_.bytes().first(left), cut.data()); };
+    refill();
+    PoolFindings findings;
+    const Status status = Pool::open_damaged(cut, "p", findings).status();
+    EXPECT_EQ(status.code(), Code::damaged);
+    EXPECT_NE(status.message().find("p is truncated"), std::string_view::npos) << status.message();
+    EXPECT_TRUE(findings.empty());
+    refill();
+    cut.data()[pool_format::extension_place(1)] ^= std::byte{1};
+    const auto saved = Pool::open_damaged(cut, "p", findings);
+    ASSERT_TRUE(saved.ok()) << "where the pool ended, nothing says";
+    EXPECT_LE((*saved)->size_bytes(), left);
+    EXPECT_FALSE(findings.empty());
+  }
+}
+
 }  // namespace
 }  // namespace remora

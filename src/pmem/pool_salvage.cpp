@@ -30,6 +30,9 @@ Result<std::unique_ptr<Pool>> Pool::open_damaged(Region& region, std::string_vie
   }
   const ConstBytes first_page = region.bytes().first(page_bytes);
   Result<PoolLayout> layout = PoolLayout::read(first_page, region.size(), name);
+  if (!layout.ok() && PoolLayout::read(first_page, pool_format::largest_pool_bytes, name).ok()) {
+    return layout.status();  // all that is wrong is where the file ends
+  }
   if (!layout.ok()) {
     findings.push_back({0, "the header is damaged; its layout was made again from the size"});
     layout = PoolLayout::guess(first_page, region.size());

@@ -108,7 +108,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   Status failure() { return region().failure(); }
   // Whether there was a store in the pool, which was recovered.
   bool recovered() const { return recovered_; }
-  std::uint64_t pool_bytes() { return region().size(); }
+  // The file may be longer: a growth that was cut has extended it first.
+  std::uint64_t pool_bytes() { return pool().size_bytes(); }
   // Where it listens on the network, if it does.
   std::optional<fabric::nic::roce::IpEndpoint> network_endpoint() const {
     return wire_->network_endpoint();

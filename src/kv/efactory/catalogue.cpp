@@ -183,7 +183,8 @@ void Catalogue::release(IndexSlot slot) {
 // Cleaning copies what lives, so no more than half of the space may live.
 bool Catalogue::may_live(std::uint64_t more_bytes) const {
   const LogUsage usage = log_->usage();
-  return live_bytes_ + more_bytes <= (usage.total_bytes - usage.reserve_bytes) / 2;
+  return live_bytes_ + more_bytes <=
+         (usage.total_bytes - std::min(usage.total_bytes, usage.reserve_bytes)) / 2;
 }
 
 Result<Catalogue::Granted> Catalogue::put(ConstBytes key, std::uint32_t value_bytes,

@@ -73,6 +73,37 @@ TEST_F(CleaningPart, a_full_store_of_which_everything_was_deleted_takes_puts_aga
   }
 }
 
+// Each growth leaves a rest of almost a segment, and all of them more than the reserve.
+TEST_F(CleaningPart, a_full_store_in_a_pool_that_was_grown_by_odd_sizes_can_be_emptied) {
+  constexpr std::uint64_t created_bytes = 512 << 10;
+  start(1 << 20, {.create = true, .expected_keys = 16});
+  client_.reset();
+  server_.reset();
+  pool_.reset();
+  region_ = make_dram(1 << 20).value();
+  pool_ = Pool::create(*region_, {}, Faults(), created_bytes).value();
+  ASSERT_TRUE(engine_
+                  ->start_server(Host(loop_, far_.nic, region_.get()), *pool_,
+                                 {.create = true, .expected_keys = 16})
+                  .ok());
+  for (int i = 1; i <= 8; ++i) {
+    ASSERT_TRUE(pool_->grow(created_bytes + static_cast<std::uint64_t>(i) * (36 << 10)).ok());
+  }
+  restart();
+  for (int life = 0; life < 3; ++life) {
+    int keys = 0;
+    while (put("key-" + std::to_string(keys), "value").ok()) {
+      ASSERT_LT(++keys, 100'000) << "the store was never full";
+    }
+    ASSERT_GT(keys, 1000);
+    for (int i = 0; i < keys; ++i) {
+      const Status status = del("key-" + std::to_string(i));
+      ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+    }
+    EXPECT_EQ(counter("keys"), 0u);
+  }
+}
+
 // Each life ends where it is, often in the middle of a cleaning, and leaves what that has copied.
 TEST_F(CleaningPart, a_full_store_that_is_killed_again_and_again_takes_puts_and_deletions) {
   start(1 << 20, {.create = true, .expected_keys = 16});

@@ -158,8 +158,7 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
   const std::uint64_t kept = reserve == Reserve::keep           ? reserve_bytes_
                              : reserve == Reserve::may_use_half ? reserve_bytes_ / 2
                                                                 : 0;
-  if (!within(held_bytes_, wanted, total_bytes_) || total_bytes_ - held_bytes_ - wanted < kept ||
-      free_slots_.empty()) {
+  if (room_after(wanted) < kept || free_slots_.empty()) {
     return Status(Code::no_space, "the store is full; delete keys, or use a larger pool");
   }
   REMORA_TRY_RESULT(offset, pool_.reserve(wanted, Account::store));
@@ -194,13 +193,41 @@ Result<Segment*> Log::open_segment(std::uint64_t size_bytes, std::uint64_t data_
   return &segments_.emplace(segment.offset, segment).first->second;
 }
 
+// What counts as room of so much that is free: where whole segments fit in, and of the rests beside
+// them less than a segment. In a pool in one piece that is all. In one that was grown each piece
+// ends with a rest, and no segment is opened in several of them together.
+std::uint64_t Log::room_in(std::uint64_t free, std::uint64_t whole) const {
+  return whole + std::min(free - whole, segment_bytes_ - pool_format::block_bytes);
+}
+
+// The room that is left when a segment of this size was opened.
+std::uint64_t Log::room_after(std::uint64_t wanted) const {
+  const std::optional<std::uint64_t> whole =
+      pool_.whole_bytes_after(wanted, Account::store, segment_bytes_);
+  if (whole) {
+    return waiting_bytes_ + room_in(free_bytes_ - wanted, *whole);
+  }
+  // Nothing free is as long: it takes of what waits for the pool's log.
+  const std::uint64_t room = total_bytes_ - held_bytes_;
+  return room - std::min(room, wanted);
+}
+
 // Other services may have taken space, or given some back. They leave what the cleaner needs beyond
-// the segments that there are, as far as it is there.
+// the segments that there are, as far as it is there: the rests of a grown pool beside it, or those
+// would be all that they leave.
 void Log::share_pool() {
   const RoomUsage room = pool_.room(Account::store);
+  const std::uint64_t whole = pool_.whole_bytes(Account::store, segment_bytes_);
+  const std::uint64_t rests =
+      std::min(room.free_bytes - whole, pool_.layout().extensions().size() * segment_bytes_);
+  const auto beside =
+      static_cast<std::int64_t>(room.held_bytes) - static_cast<std::int64_t>(held_bytes_);
   const auto reachable = static_cast<std::int64_t>(room.held_bytes + room.free_bytes);
-  const auto needed = beside_bytes_ + static_cast<std::int64_t>(held_bytes_ + reserve_bytes_);
-  total_bytes_ = static_cast<std::uint64_t>(reachable - beside_bytes_);
+  const auto needed =
+      beside_bytes_ + static_cast<std::int64_t>(held_bytes_ + reserve_bytes_ + rests);
+  waiting_bytes_ = static_cast<std::uint64_t>(std::max(std::int64_t{0}, beside - beside_bytes_));
+  free_bytes_ = room.free_bytes;
+  total_bytes_ = held_bytes_ + waiting_bytes_ + room_in(free_bytes_, whole);
   (void)pool_.keep(Account::store, static_cast<std::uint64_t>(std::min(needed, reachable)));
 }
 

@@ -238,7 +238,8 @@ class Log {
   void retire(const std::vector<Segment>& segments);
   // Whether appends to the current data pool may go to this segment.
   bool is_open(const Segment& segment) const;
-  // What copies may take at most, in the segment that is open for them and in new ones.
+  // What copies may take at most, in the segment that is open for them and in new ones, however
+  // small.
   std::uint64_t room_for_copies() const;
   // Everything appended until now is gone, and with it all versions up to this sequence number,
   // once the ticket is persistent: wholly, and without looking at any. Nothing is appended to a
@@ -336,13 +337,17 @@ class Log {
   // After segments have gone or come with content.
   void recount();
   void share_pool();
+  std::uint64_t room_in(std::uint64_t free, std::uint64_t whole) const;
+  std::uint64_t room_after(std::uint64_t wanted) const;
 
   const Host host_;
   Pool& pool_;
   std::byte* const base_;  // of the pool
   Offset superblock_;
   const std::uint64_t segment_bytes_;
-  std::uint64_t total_bytes_ = 0;
+  std::uint64_t total_bytes_ = 0;    // of segments, and of room for more
+  std::uint64_t free_bytes_ = 0;     // in pieces of any size
+  std::uint64_t waiting_bytes_ = 0;  // of segments that were freed: the pool's log still needs them
   std::uint64_t reserve_bytes_;
   std::uint64_t held_bytes_ = 0;   // by segments, live and dead
   std::int64_t beside_bytes_ = 0;  // what else the store holds of the pool

@@ -48,7 +48,7 @@ bool Log::is_open(const Segment& segment) const {
 
 std::uint64_t Log::room_for_copies() const {
   const Segment* const open = open_[next];
-  return total_bytes_ - held_bytes_ +
+  return free_bytes_ + waiting_bytes_ +
          (open != nullptr ? open->capacity_bytes - open->used_bytes : 0);
 }
 

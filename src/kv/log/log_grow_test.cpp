@@ -97,22 +97,95 @@ TEST_P(LogGrow, segments_in_the_new_room_are_freed_and_used_again) {
   EXPECT_GT(again * 5000, large_bytes * 8 / 10);
 }
 
+// Growths that leave almost a segment each: more than the reserve, all together.
+class LogOfRests : public LogGrow {
+ protected:
+  LogOfRests() {
+    const std::uint64_t reserve_bytes = log_->usage().reserve_bytes;
+    const std::uint64_t segment_bytes = log_->segment_bytes();
+    std::uint64_t size = small_bytes;
+    for (int i = 0; i < 6; ++i) {
+      size += 9 * pool_format::block_bytes;
+      EXPECT_TRUE(pool_->grow(size).ok());
+      const PoolPiece& piece = pool_->layout().pieces().back();
+      rests_bytes_ += piece.block_count * pool_format::block_bytes % segment_bytes;
+    }
+    EXPECT_GT(rests_bytes_, 2 * reserve_bytes);
+    EXPECT_TRUE(restart().ok());
+  }
+  std::uint64_t rests_bytes_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(media, LogOfRests, both_media(), granularity_name);
+
+TEST_P(LogOfRests, puts_leave_whole_segments_to_deletions_and_to_cleaning) {
+  EXPECT_GT(fill_up(), 3u * small_bytes / 4 / 5500);
+  const auto take_with = [this](Reserve reserve) {
+    const std::uint64_t before = log_->usage().segments;
+    while (try_put(key(written_), value(written_), DataPool::current, reserve).ok()) {
+      ++written_;
+    }
+    return log_->usage().segments - before;
+  };
+  EXPECT_GE(take_with(Reserve::may_use_half), 1u);
+  const std::uint64_t in_rests = rests_bytes_ / log_->segment_bytes();
+  EXPECT_GE(take_with(Reserve::may_use), 1 + in_rests) << "half a segment finds a place in each";
+  seal();
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+}
+
+TEST_P(LogOfRests, another_service_leaves_whole_segments_too) {
+  fill_up();
+  ASSERT_TRUE(log_->keep_only({}).ok());
+  ASSERT_TRUE(pool_->close().ok());
+  ASSERT_TRUE(restart().ok());
+  written_ = 0;
+  while (pool_->reserve(log_->segment_bytes(), Account::files).ok()) {
+  }
+  EXPECT_GE(pool_->whole_bytes(Account::store, log_->segment_bytes()), log_->usage().reserve_bytes);
+  EXPECT_TRUE(try_put(key(0), value(0), DataPool::current, Reserve::may_use_half).ok());
+}
+
+TEST_P(LogGrow, a_growth_by_one_segment_has_no_room_for_one_and_by_two_it_has) {
+  constexpr std::uint64_t segment_bytes = 64 << 10;
+  log_.reset();
+  pool_.reset();
+  std::ranges::fill(region_.bytes(), std::byte{0});
+  pool_ = std::move(Pool::create(region_, {}, Faults(), small_bytes)).value();
+  log_ = std::move(Log::create(machine_.host, *pool_, {"test", segment_bytes})).value();
+  fill_up();
+  const std::uint64_t total_bytes = log_->usage().total_bytes;
+  ASSERT_TRUE(pool_->grow(small_bytes + segment_bytes).ok());
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(fill_up(), 0u);
+  EXPECT_LT(log_->usage().total_bytes, total_bytes + segment_bytes);
+  ASSERT_TRUE(pool_->grow(small_bytes + 3 * segment_bytes).ok());
+  ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(fill_up(), segment_bytes / 5120);
+}
+
+// All that is free is taken, and published: with it nothing of the class of the larger table is
+// left, or of any larger one.
 TEST_P(LogGrow, a_table_that_finds_no_room_stays_as_it_is) {
   fill_up();
-  while (pool_->reserve(64, Account::store).ok()) {
-  }
-  ASSERT_TRUE(pool_->grow(small_bytes + pool_format::smallest_growth_bytes).ok());
-  while (true) {
-    const Result<Offset> taken = pool_->reserve(4096, Account::files);
-    if (!taken.ok()) {
-      break;
+  const std::uint64_t before = slots();
+  ASSERT_TRUE(pool_->grow(large_bytes).ok());
+  const auto take_all = [this](std::uint64_t size_bytes) {
+    for (Result<Offset> taken = pool_->reserve(size_bytes, Account::store); taken.ok();
+         taken = pool_->reserve(size_bytes, Account::store)) {
+      Transaction transaction;
+      ASSERT_TRUE(transaction.publish(*taken, 0).ok());
+      ASSERT_TRUE(pool_->wait(*pool_->commit(transaction)).ok());
     }
-    Transaction transaction;
-    ASSERT_TRUE(transaction.publish(*taken, 0).ok());
-    ASSERT_TRUE(pool_->wait(*pool_->commit(transaction)).ok());
-  }
+  };
+  take_all(64 << 10);
+  take_all(pool_format::block_bytes);
+  const std::uint64_t larger = store_format::most_slots(large_bytes, log_->segment_bytes());
+  take_all(store_format::superblock_bytes(larger));
   ASSERT_TRUE(restart().ok());
+  EXPECT_EQ(slots(), before);
   ASSERT_EQ(found_.size(), written_);
+  expect_all();
 }
 
 }  // namespace

@@ -44,7 +44,11 @@ struct Version {
 
 class Surveyor {
  public:
-  Surveyor(Bytes view, Pool* pool) : view_(view), pool_(pool) {}
+  // The layout is a guess where the pool does not open.
+  Surveyor(Bytes view, Pool* pool)
+      : view_(view),
+        pool_(pool),
+        plan_(PoolLayout::guess(view.first(page_bytes), view.size()).header()) {}
 
   Survey take() {
     const std::optional<Offset> superblock = find_superblock();
@@ -111,9 +115,8 @@ class Surveyor {
   }
 
   std::optional<Offset> root_in_bytes() const {
-    const pool_format::Header plan = layout().header();
-    for (std::uint32_t i = 0; i < plan.root_count; ++i) {
-      const auto root = load<pool_format::Root>(plan.roots + i * sizeof(pool_format::Root));
+    for (std::uint32_t i = 0; i < plan_.root_count; ++i) {
+      const auto root = load<pool_format::Root>(plan_.roots + i * sizeof(pool_format::Root));
       const std::string_view name(root.name.data(), ::strnlen(root.name.data(), root.name.size()));
       if (name == store_format::root_name && is_head(root.value)) {
         return root.value;
@@ -138,10 +141,7 @@ class Surveyor {
     return load<Marks>(superblock + store_format::marks_begin).next_number;
   }
 
-  Offset blocks_begin() const { return layout().header().blocks; }
-
-  // Of a pool that does not open.
-  PoolLayout layout() const { return PoolLayout::guess(view_.first(page_bytes), view_.size()); }
+  Offset blocks_begin() const { return plan_.blocks; }
 
   // --- Segments.
 
@@ -354,6 +354,7 @@ class Surveyor {
 
   const Bytes view_;
   Pool* const pool_;
+  const pool_format::Header plan_;
   bool is_old_ = false;
   std::optional<std::uint64_t> settled_;  // where the store and its engine have it
   std::uint64_t cleared_ = 0;
