@@ -20,9 +20,9 @@
 
 namespace remora::store_bench {
 
-// The medium's write bandwidth. It takes what comes while it is free, whoever is told first: a core
-// that is charged for a checksum and then a write-back asks for a time that is yet to come, and
-// another core may write before that.
+// The medium's write bandwidth. Calls do not come in the order of their times: a core that is
+// charged for a checksum and then for a write-back asks for a time in the future. Another core may
+// write before that, as long as the medium is free.
 class Medium {
  public:
   explicit Medium(std::uint64_t write_bytes_per_s) : write_bytes_per_s_(write_bytes_per_s) {}

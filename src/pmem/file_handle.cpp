@@ -265,7 +265,7 @@ Status FileHandle::fill_holes() const {
 
 Status FileHandle::extend(std::uint64_t size_bytes) const {
   REMORA_TRY_RESULT(found_bytes, this->size_bytes());
-  // Who was killed after that may have left it so long, and not persistent.
+  // An earlier growth that was killed may have left the file longer, and not yet persistent.
   const std::uint64_t more_bytes = size_bytes - std::min(size_bytes, *found_bytes);
   if (!has_room(descriptor_, more_bytes)) {
     return refuse_growth(path_, more_bytes);

@@ -42,8 +42,8 @@ class PoolLayout {
   // serve it. `path` is for the message.
   static Result<PoolLayout> read(ConstBytes first_page, std::uint64_t file_bytes,
                                  std::string_view path);
-  // For who saves what is whole: makes again what of the first page is damaged. A size that stands
-  // nowhere any more is taken from the file.
+  // Called to save what is whole: replaces the damaged parts of the first page by a guess. If no
+  // part tells the size any more, the file's length is taken.
   static PoolLayout guess(ConstBytes first_page, std::uint64_t file_bytes);
 
   // The same pool, grown to that size, rounded down to whole blocks. Or why it cannot be.

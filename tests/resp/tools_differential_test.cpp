@@ -147,7 +147,7 @@ TEST_F(ToolsDifferential, answers_of_latency_and_debug_are_those_of_redis) {
   }
 }
 
-// Who asked for it takes it for a server that does not answer; others do not.
+// The client that asked for it sees a server that does not answer; others are served.
 TEST_F(ToolsDifferential, a_sleep_is_noticed_by_the_client_that_asked_for_it_alone) {
   Client sleeper(store_.port());
   Client other(store_.port());

@@ -308,8 +308,8 @@ std::optional<std::int64_t> integer_of(Call& call, std::string_view text);
 std::optional<kv::LocalStore::Found> look_up(Call& call, std::string_view key);
 // For who needs the value: if it is damaged, the reply says so.
 std::optional<Done> refuse_damaged(Call& call, const std::optional<kv::LocalStore::Found>& found);
-// For who is going to look at so many bytes, however short its reply: counts them, or where EXEC
-// has run enough of that, the reply says so.
+// Called before a command looks at so many bytes. It counts them. If the commands before it in EXEC
+// have looked at too many already, the reply says so.
 std::optional<Done> refuse_search(Call& call, std::uint64_t bytes);
 // Puts the value, or says why not: `replied` with an error, or `no_room`. Nothing is written where
 // it succeeds.

@@ -169,7 +169,7 @@ bool is_adjustable(std::string_view name) {
          name == "latency-monitor-threshold";
 }
 
-// False: this is none of it, or no such value.
+// False if the parameter is another one, or cannot have that value.
 bool set_parameter(Adjusted& adjusted, std::string_view name, std::string_view text) {
   std::int64_t value = 0;
   if (!parse_integer(text, value)) {

@@ -12,6 +12,20 @@ namespace {
 
 class CleaningPart : public StoreFixture {
  protected:
+  void fill_and_empty(int lives) {
+    for (int life = 0; life < lives; ++life) {
+      int keys = 0;
+      while (put("key-" + std::to_string(keys), "value").ok()) {
+        ASSERT_LT(++keys, 100'000) << "the store was never full";
+      }
+      ASSERT_GT(keys, 1000);
+      for (int i = 0; i < keys; ++i) {
+        const Status status = del("key-" + std::to_string(i));
+        ASSERT_TRUE(status.ok()) << i << ": " << status.message();
+      }
+      EXPECT_EQ(counter("keys"), 0u);
+    }
+  }
   CleaningPart() : StoreFixture(efactory::engine()) {}
 
   void expect_all(const std::map<std::string, std::string>& model) {
@@ -59,18 +73,7 @@ TEST_F(CleaningPart, a_store_of_which_nearly_half_lives_takes_updates_for_ever) 
 // Deletions take as much room as these values did, and need none when the log is cleaned.
 TEST_F(CleaningPart, a_full_store_of_which_everything_was_deleted_takes_puts_again) {
   start(1 << 20, {.create = true, .expected_keys = 16});
-  for (int life = 0; life < 3; ++life) {
-    int keys = 0;
-    while (put("key-" + std::to_string(keys), "value").ok()) {
-      ASSERT_LT(++keys, 100'000) << "the store was never full";
-    }
-    ASSERT_GT(keys, 1000);
-    for (int i = 0; i < keys; ++i) {
-      const Status status = del("key-" + std::to_string(i));
-      ASSERT_TRUE(status.ok()) << i << ": " << status.message();
-    }
-    EXPECT_EQ(counter("keys"), 0u);
-  }
+  fill_and_empty(3);
 }
 
 // Each growth leaves a rest of almost a segment, and all of them more than the reserve.
@@ -90,18 +93,7 @@ TEST_F(CleaningPart, a_full_store_in_a_pool_that_was_grown_by_odd_sizes_can_be_e
     ASSERT_TRUE(pool_->grow(created_bytes + static_cast<std::uint64_t>(i) * (36 << 10)).ok());
   }
   restart();
-  for (int life = 0; life < 3; ++life) {
-    int keys = 0;
-    while (put("key-" + std::to_string(keys), "value").ok()) {
-      ASSERT_LT(++keys, 100'000) << "the store was never full";
-    }
-    ASSERT_GT(keys, 1000);
-    for (int i = 0; i < keys; ++i) {
-      const Status status = del("key-" + std::to_string(i));
-      ASSERT_TRUE(status.ok()) << i << ": " << status.message();
-    }
-    EXPECT_EQ(counter("keys"), 0u);
-  }
+  fill_and_empty(3);
 }
 
 // Each life ends where it is, often in the middle of a cleaning, and leaves what that has copied.

@@ -65,7 +65,7 @@ void check(const PoolLayout& layout, std::uint64_t file_bytes) {
   REMORA_CHECK(end <= layout.size_bytes(), "a block lies behind the end");
 }
 
-// Who was grown is read as such.
+// A pool that was grown is read with all its pieces.
 void grow(const PoolLayout& layout, FirstPage page) {
   const Result<PoolLayout> grown = layout.grown_to(layout.size_bytes() + (1 << 20));
   if (!grown.ok() || layout.header().version == pool_format::oldest_version) {
