@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "base/file_size.h"
 
 namespace remora {
 namespace {
@@ -59,9 +60,8 @@ int FileRegion::sync(const FileCommit::Sync& sync_pages, std::byte* from, std::s
 }
 
 bool FileRegion::is_cut_short() const {
-  struct stat facts {};
-  return fstat(descriptor_, &facts) == 0 && S_ISREG(facts.st_mode) &&
-         static_cast<std::uint64_t>(facts.st_size) < mapping_->bytes.size();
+  const std::optional<std::uint64_t> size = file_size(descriptor_);
+  return size.has_value() && *size < mapping_->bytes.size();
 }
 
 Status FileRegion::wait(Ticket ticket) {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/file_size.h"
 #include "fabric/nic/wire/mapped/mapped_limits.h"
 #include "pmem/open_region.h"
 
@@ -71,9 +72,7 @@ std::shared_ptr<MappedPages> MappedPages::of(const Descriptor& file, std::uint64
 // A write behind the end would make a file longer again that was cut short, and nobody would see
 // that it was.
 bool MappedPages::is_cut_short() const {
-  struct stat facts = {};
-  return ::fstat(file_.number(), &facts) != 0 ||
-         static_cast<std::uint64_t>(facts.st_size) < begin_ + bytes_.size();
+  return file_size(file_.number()).value_or(0) < begin_ + bytes_.size();
 }
 
 bool MappedPages::write(std::uint64_t offset, ConstBytes from) const {
