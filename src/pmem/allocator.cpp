@@ -140,12 +140,7 @@ Account Allocator::account_of(Offset offset) const {
 Result<Offset> Allocator::reserve_run(std::uint64_t size_bytes, Account account) {
   const auto blocks = static_cast<std::uint16_t>(round_up(size_bytes, block_bytes) / block_bytes);
   REMORA_TRY_RESULT(block, take_blocks(account, blocks));
-  Chunk fresh;
-  fresh.head = {ChunkKind::run, 0, blocks, account};
-  fresh.held = 1;
-  fresh.run_bytes = size_bytes;
-  chunks_.emplace(*block, fresh);
-  return place_of(*block);
+  return add_run(*block, blocks, size_bytes, account);
 }
 
 void Allocator::list(Chunks::iterator chunk) {

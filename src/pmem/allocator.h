@@ -53,6 +53,11 @@ using AccountsUsage = std::array<AccountUsage, account_count>;  // by account
 // The most words that publishing or retracting one object changes: head, detail, summary.
 inline constexpr std::size_t words_per_object = 3;
 
+struct ReservedRun {
+  Offset offset;
+  std::uint64_t size_bytes;
+};
+
 class Allocator {
  public:
   explicit Allocator(const PoolLayout& layout);
@@ -88,6 +93,16 @@ class Allocator {
   // is kept for other accounts (pmem/account_rooms.h); the caller may then release what waits and
   // try again. Objects of two accounts never share a chunk.
   Result<Offset> reserve(std::uint64_t size_bytes, Account account = Account::none);
+
+  // Runs of whole blocks, for who lays objects side by side (allocator_runs.cpp). At this place, or
+  // no_space when it is not free; in the largest piece there is, when none has that size.
+  Result<Offset> reserve_at(Offset place, std::uint64_t size_bytes, Account account);
+  Result<ReservedRun> reserve_most(std::uint64_t size_bytes, Account account);
+  // Makes two runs of one: the first keeps so many bytes, a multiple of blocks. Of a run that lives
+  // both do, and the words say so. Requires that it is reserved or lives, and has more.
+  void split(Offset run, std::uint64_t first_bytes, WordSet& words);
+  // Whether it is a run of whole blocks, reserved or live, and no object among others in a chunk.
+  bool is_run(Offset offset) const;
 
   // So much is kept for the account from now on, in whole blocks, what it holds among them.
   Status keep(Account account, std::uint64_t size_bytes);
@@ -158,6 +173,8 @@ class Allocator {
 
   Result<Offset> reserve_slot(std::size_t size_class, Account account);
   Result<Offset> reserve_run(std::uint64_t size_bytes, Account account);
+  Offset add_run(std::uint64_t block, std::uint64_t blocks, std::uint64_t size_bytes,
+                 Account account);
   Status load_entry(ConstBytes pool, std::uint64_t block, Loading& loading);
   Status load_piece(ConstBytes pool, const PoolPiece& piece, Loading& loading);
   Status load_group(ConstBytes pool, const PoolPiece& piece, std::uint64_t group, Loading& loading);

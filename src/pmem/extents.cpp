@@ -19,6 +19,43 @@ std::optional<std::uint64_t> Extents::take(std::uint64_t count) {
   return first;
 }
 
+Extents::ByPlace::const_iterator Extents::holder_of(std::uint64_t block) const {
+  auto run = by_place_.upper_bound(block);
+  if (run == by_place_.begin()) {
+    return by_place_.end();
+  }
+  --run;
+  return block < run->first + run->second ? run : by_place_.end();
+}
+
+std::uint64_t Extents::free_from(std::uint64_t first) const {
+  const auto run = holder_of(first);
+  return run == by_place_.end() ? 0 : run->first + run->second - first;
+}
+
+bool Extents::take_at(std::uint64_t first, std::uint64_t count) {
+  if (count == 0 || free_from(first) < count) {
+    return false;
+  }
+  const auto [begin, have] = *holder_of(first);
+  erase(by_place_.find(begin));
+  if (begin < first) {
+    insert(begin, first - begin);
+  }
+  if (first + count < begin + have) {
+    insert(first + count, begin + have - first - count);
+  }
+  return true;
+}
+
+std::optional<BlockRun> Extents::take_most(std::uint64_t count) {
+  const std::uint64_t most = largest() < count ? largest() : count;
+  if (most == 0) {
+    return std::nullopt;
+  }
+  return BlockRun{*take(most), most};
+}
+
 void Extents::give(std::uint64_t first, std::uint64_t count) {
   auto next = by_place_.lower_bound(first);
   REMORA_CHECK(next == by_place_.end() || first + count <= next->first, "blocks freed twice");

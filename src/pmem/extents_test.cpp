@@ -56,6 +56,37 @@ TEST(Extents, counts_whole_runs_and_what_a_take_would_leave_of_them) {
   EXPECT_EQ(extents.runs_after(12, 4), std::nullopt);
 }
 
+TEST(Extents, takes_at_a_place_what_is_free_there_and_leaves_both_ends) {
+  Extents extents;
+  extents.give(10, 10);
+  EXPECT_EQ(extents.free_from(9), 0u);
+  EXPECT_EQ(extents.free_from(14), 6u);
+  EXPECT_EQ(extents.free_from(20), 0u);
+  EXPECT_FALSE(extents.take_at(9, 2));
+  EXPECT_FALSE(extents.take_at(18, 3));
+  EXPECT_FALSE(extents.take_at(12, 0));
+  EXPECT_EQ(extents.free_blocks(), 10u);
+  EXPECT_TRUE(extents.take_at(13, 4));
+  EXPECT_EQ(extents.free_blocks(), 6u);
+  EXPECT_FALSE(extents.take_at(16, 2));
+  EXPECT_TRUE(extents.take_at(10, 3));
+  EXPECT_TRUE(extents.take_at(17, 3));
+  EXPECT_EQ(extents.free_blocks(), 0u);
+  extents.give(10, 10);
+  EXPECT_EQ(extents.largest(), 10u);
+}
+
+TEST(Extents, takes_the_most_there_is) {
+  Extents extents;
+  EXPECT_EQ(extents.take_most(3), std::nullopt);
+  extents.give(0, 5);
+  extents.give(10, 8);
+  EXPECT_EQ(extents.take_most(4), (BlockRun{0, 4})) << "the smallest run that has as many";
+  EXPECT_EQ(extents.take_most(20), (BlockRun{10, 8}));
+  EXPECT_EQ(extents.take_most(20), (BlockRun{4, 1}));
+  EXPECT_EQ(extents.take_most(20), std::nullopt);
+}
+
 TEST(Extents, takes_the_lowest_of_equal_runs) {
   Extents extents;
   extents.give(50, 4);

@@ -154,21 +154,6 @@ Status Pool::usable() {
   return failure_;
 }
 
-Result<Offset> Pool::reserve(std::uint64_t size_bytes, Account account) {
-  if (Status status = usable(); !status.ok()) {
-    return status;
-  }
-  Result<Offset> offset = allocator_.reserve(size_bytes, account);
-  if (offset.code() == Code::no_space && !freed_.empty()) {
-    if (Status status = log_.retire_all(); !status.ok()) {
-      return failure_ = status;
-    }
-    release_retired();
-    offset = allocator_.reserve(size_bytes, account);
-  }
-  return offset;
-}
-
 Status Pool::keep(Account account, std::uint64_t size_bytes) {
   REMORA_TRY(usable());
   return allocator_.keep(account, size_bytes);

@@ -92,6 +92,21 @@ class Pool {
   // `account` says whose it is; what it occupies is counted there once it lives. no_space, too,
   // when the space that is free is kept for others: the message says for whom.
   Result<Offset> reserve(std::uint64_t size_bytes, Account account = Account::none);
+  // For who lays objects side by side, as files do (pool_runs.cpp). Both reserve whole blocks: at a
+  // place, or no_space where it is not free; or the largest piece there is, when no piece has that
+  // size.
+  Result<Offset> reserve_at(Offset place, std::uint64_t size_bytes,
+                            Account account = Account::none);
+  Result<ReservedRun> reserve_most(std::uint64_t size_bytes, Account account = Account::none);
+  // Makes two objects of one that has whole blocks of its own: the first keeps so many bytes, a
+  // multiple of 4 KiB. No byte of either changes, and what leads to the first still does. Of an
+  // object that lives this is a record, which a cut leaves or does not; so the end of an object is
+  // given back by splitting it, and freeing the second. invalid_argument when it cannot be split.
+  Result<Ticket> split(Offset offset, std::uint64_t first_bytes);
+  // The object that the byte at `offset` belongs to, or 0 when that is no object. It need not live.
+  Offset object_at(Offset offset) const { return allocator_.object_at(offset); }
+  Account account_of(Offset offset) const { return allocator_.account_of(offset); }
+
   // From now on, until the pool is closed, so much of it is kept for this account, what it holds
   // among that, and no other can take it; and not what was kept before. no_space when others hold
   // it, or it is kept for them. A service says so when it starts: the medium does not know.
@@ -177,6 +192,9 @@ class Pool {
   Account account_of_version_one() const;
   // Whether changes are possible: the first failure of the region is final.
   Status usable();
+  // What `reserve` gives; where it has no space, again when freed space that waits has come back.
+  template <typename Reserve>
+  auto reserve_or_wait(const Reserve& reserve) -> decltype(reserve());
   Status load_roots();
   void salvage(PoolFindings& findings);
   Status check_root(std::size_t index) const;
