@@ -36,6 +36,8 @@ fabric::nic::sim::SimWire& Node::Machine::with_actor(Node& node, std::uint64_t s
     actor.emplace(node.loop_, *node.options_.host, node.wire_, node.memory_, dma,
                   Random(mix(seed ^ 0x6d61707065640001)), node.options_.actor);
   }
+  node.wire_.declare(
+      {.verbs = fabric::all_vendor_verbs, .flush_worth = flush_worth_of(node.options_)});
   return node.wire_;
 }
 

@@ -126,6 +126,14 @@ void print_table(const DeviceAttributes& device) {
   }
 }
 
+nlohmann::ordered_json durable_json(const DeviceAttributes& device) {
+  nlohmann::ordered_json verbs = nlohmann::ordered_json::object();
+  for (const fabric::DurableVerb verb : fabric::durable_verbs) {
+    verbs[std::string(to_string(verb))] = to_text(device.durable[static_cast<std::size_t>(verb)]);
+  }
+  return verbs;
+}
+
 nlohmann::ordered_json to_json(const DeviceAttributes& device) {
   nlohmann::ordered_json capabilities = nlohmann::ordered_json::array();
   for (const Capability& capability : device.capabilities) {
@@ -148,6 +156,7 @@ nlohmann::ordered_json to_json(const DeviceAttributes& device) {
           {"max_datagram_bytes", device.max_datagram_bytes},
           {"placement_order", to_text(device.placement_order)},
           {"flush_worth", to_string(device.flush_worth)},
+          {"durable_verbs", durable_json(device)},
           {"capabilities", capabilities},
           {"verbs_devices", fabric::verbs::device_names()}};
 }

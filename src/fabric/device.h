@@ -17,6 +17,7 @@
 // posts nothing of the batch from the refused entry on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,6 +27,7 @@
 
 #include "base/result.h"
 #include "fabric/datagram.h"
+#include "fabric/durable.h"
 #include "fabric/guard.h"
 #include "fabric/queue_pair.h"
 #include "fabric/shared_receives.h"
@@ -36,9 +38,6 @@
 
 namespace remora::fabric {
 
-// How a device does something that not every device can do.
-enum class Support : std::uint8_t { none, emulated, native };
-
 struct Capability {
   std::string name;  // "flush to persistence"
   Support support = Support::none;
@@ -47,19 +46,6 @@ struct Capability {
 
 // In which order a target CPU sees the bytes of one WRITE appear (P4).
 enum class PlacementOrder : std::uint8_t { last_word_last, ascending };
-
-// What is known of bytes whose FLUSH to persistence by this device has completed. The initiating
-// side declares it; on most devices what it is worth depends on the peer.
-enum class FlushWorth : std::uint8_t {
-  // They have left the peer's NIC: persistent where caches survive, or DMA goes past them (DDIO
-  // off). It is no more where nobody knows which of these holds.
-  pushed,
-  // They are persistent, in the sense of the region (P6).
-  persistent,
-};
-constexpr std::string_view to_string(FlushWorth worth) {
-  return worth == FlushWorth::persistent ? "persistent" : "pushed out of the NIC";
-}
 
 struct DeviceAttributes {
   std::string name;  // "soft-ring"
@@ -79,6 +65,8 @@ struct DeviceAttributes {
   std::uint32_t max_datagram_bytes = 0;   // 0: no datagrams
   PlacementOrder placement_order = PlacementOrder::ascending;
   FlushWorth flush_worth = FlushWorth::persistent;
+  // Of each DurableVerb, in that order; what a peer has agreed to may be less (QueuePair::agreed).
+  std::array<Support, durable_verbs.size()> durable = {};
   // A message costs the processors of both sides more than what it carries does: whoever can say
   // something in one should not take two.
   bool costs_by_message = false;

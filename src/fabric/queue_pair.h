@@ -99,6 +99,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "fabric/durable.h"
 #include "fabric/types.h"
 #include "fabric/work.h"
 
@@ -167,6 +168,9 @@ class QueuePair {
   // Whether memory of the peer's that this side works on by itself is gone (base/lost_memory.h):
   // what was read through this queue pair may be wrong, and what was written may be nowhere.
   virtual bool lost() const { return false; }
+  // While connected: which verbs for durability the peer has agreed to, and what a FLUSH is worth
+  // there. Of an end for datagrams: what any peer can, of which each may agree to less.
+  virtual Agreed agreed() const { return {}; }
 
   // In order; stops at the first that cannot be posted and says why: no_space when the queue is
   // full, invalid_argument for a request that no device could execute, closed in reset or init.

@@ -112,6 +112,7 @@ void pass(Stream& stream, DeviceAttributes& all) {
   stream(all.max_queue_pairs)(all.max_work_requests)(all.max_pieces)(all.max_inline_bytes);
   stream(all.max_completions)(all.max_regions)(all.max_reads_in_flight);
   stream(all.max_datagram_bytes)(all.placement_order)(all.flush_worth);
+  stream(all.durable);
   stream(all.costs_by_message);
   std::size_t count = all.capabilities.size();
   stream(count);

@@ -155,7 +155,8 @@ class RoceWorld final : public World {
 
  private:
   static void introduce(nic::roce::RoceWire& to, const nic::roce::RoceWire& peer) {
-    const Result<nic::LinkId> link = to.add_link({.endpoint = peer.local(), .gid = peer.gid()});
+    const Result<nic::LinkId> link = to.add_link(
+        {.endpoint = peer.local(), .gid = peer.gid(), .agreed = {.verbs = all_vendor_verbs}});
     EXPECT_TRUE(link.ok()) << link.status().message();
   }
 

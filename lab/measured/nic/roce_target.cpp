@@ -31,8 +31,9 @@ Status exchange(int socket, const RoceIntroduction& own, RoceIntroduction& peer)
 Status introduce(int socket, RoceWire& wire, Side& side) {
   RoceIntroduction peer;
   REMORA_TRY(exchange(socket, {side.introduction(), wire.local()}, peer));
-  REMORA_TRY_RESULT(link,
-                    wire.add_link({.endpoint = peer.endpoint, .gid = peer.side.queue_pair.gid}));
+  REMORA_TRY_RESULT(link, wire.add_link({.endpoint = peer.endpoint,
+                                         .gid = peer.side.queue_pair.gid,
+                                         .agreed = {.verbs = fabric::all_vendor_verbs}}));
   REMORA_TRY(side.connect(peer.side));
   // Neither begins before both are connected.
   RoceIntroduction ignored;

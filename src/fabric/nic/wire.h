@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/racy_copy.h"
+#include "fabric/durable.h"
 #include "fabric/types.h"
 #include "pmem/region.h"
 
@@ -48,6 +49,9 @@ struct LinkTraits {
   // an acknowledgement should wait a moment for somebody who takes it along.
   bool carries_riders = false;
   std::uint32_t lent_from_bytes = ~std::uint32_t{0};  // payload of less is not lent
+  // What both ends have agreed on. Of a wire: what it offers, and what a FLUSH to this end is
+  // worth.
+  Agreed agreed = {};
 };
 
 // What a wire is.

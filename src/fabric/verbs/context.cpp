@@ -161,6 +161,7 @@ Status Context::look() {
       .flush_worth =
           methods_.flush == FlushMethod::native ? FlushWorth::persistent : FlushWorth::pushed,
       .capabilities = capabilities_of(methods_, facts_)};
+  attributes_.durable = durable_of(methods_);
   const std::string by = "the device's, by libibverbs";
   attributes_.capabilities.push_back({"unreliable connections", Support::native, by});
   attributes_.capabilities.push_back({"datagrams", Support::native, by});

@@ -91,6 +91,13 @@ std::vector<Capability> capabilities_of(const Methods& methods, const MethodFact
   return list;
 }
 
+std::array<Support, durable_verbs.size()> durable_of(const Methods& methods) {
+  std::array<Support, durable_verbs.size()> durable = {};
+  durable[static_cast<std::size_t>(DurableVerb::wflush)] =
+      methods.flush == FlushMethod::native ? Support::native : Support::emulated;
+  return durable;
+}
+
 const char* why_not_persistent(const Strategy& strategy, FlushMethod method) {
   if (strategy.granularity == Granularity::page) {
     return "no NIC commits pages of a file to its disk: a FLUSH over a verbs device needs a pool "

@@ -3,6 +3,7 @@
 // that it has, and what the user asked for; and told to everybody who asks for the capabilities.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -46,6 +47,9 @@ Result<Methods> choose_methods(const MethodFacts& facts, std::optional<FlushMeth
 
 // The same for people, with the reason.
 std::vector<Capability> capabilities_of(const Methods& methods, const MethodFacts& facts);
+
+// Of each DurableVerb.
+std::array<Support, durable_verbs.size()> durable_of(const Methods& methods);
 
 // Why a FLUSH by this method cannot make bytes of such a region persistent, or null.
 const char* why_not_persistent(const Strategy& strategy, FlushMethod method);

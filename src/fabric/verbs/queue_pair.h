@@ -36,6 +36,7 @@ class Qp final : public QueuePair {
   Status connect(const QueuePairAddress& peer, const ConnectOptions& options) override;
   void fail() override;
   void reset() override;
+  Agreed agreed() const override { return {.flush_worth = context_.attributes().flush_worth}; }
   Status post_receive(std::span<const ReceiveWork> works) override;
 
   // A completion of one of its requests: fills `out`, and returns whether the caller is to see it.

@@ -9,6 +9,41 @@
 namespace remora::fabric::nic {
 namespace {
 
+// What the wire does not carry, no peer is asked for.
+Support support_of(DurableVerb verb, VendorVerbs offered, Support flush) {
+  const VendorVerbs bit = vendor_verb(verb);
+  return bit == 0 || (offered & bit) != 0 ? flush : Support::none;
+}
+
+std::string how_of(DurableVerb verb) {
+  switch (verb) {
+    case DurableVerb::wflush:
+      return "the FLUSH of the standard, behind WRITEs";
+    case DurableVerb::sflush:
+      return "the responder moves messages to a log in persistent memory";
+    case DurableVerb::rflush:
+      return "the responder makes persistent what arrives, then tells the sender";
+    case DurableVerb::flush_imm:
+      return "consumes a receive of the peer's when the bytes are persistent";
+    case DurableVerb::flush_payload:
+      return "stores a word, persistent, behind what it covers";
+  }
+  return {};
+}
+
+void add_durable_verbs(DeviceAttributes& attributes, VendorVerbs offered) {
+  const bool persists = attributes.flush_worth == FlushWorth::persistent;
+  const Support flush = persists ? Support::native : Support::emulated;
+  for (const DurableVerb verb : durable_verbs) {
+    const Support support = support_of(verb, offered, flush);
+    attributes.durable[static_cast<std::size_t>(verb)] = support;
+    const std::string how = support == Support::none ? "not agreed on on this wire"
+                            : persists               ? how_of(verb)
+                                       : how_of(verb) + "; worth what flush to persistence is";
+    attributes.capabilities.push_back({std::string(to_string(verb)), support, how});
+  }
+}
+
 DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) {
   const WireTraits wire = engine.wire.traits();
   DeviceAttributes attributes = {
@@ -41,6 +76,7 @@ DeviceAttributes attributes_of(const NicOptions& options, const Engine& engine) 
           {"shared receives", Support::native, "queue pairs of all kinds may take from one queue"},
       }};
   attributes.flush_worth = options.flush_worth;
+  add_durable_verbs(attributes, wire.links.agreed.verbs);
   if (engine.shortcut != nullptr || wire.links.streams) {
     attributes.placement_order = PlacementOrder::last_word_last;
   }

@@ -28,6 +28,7 @@ class OverseenQp final : public QueuePair {
   void reset() override { qp_->reset(); }
   bool quiet() const override { return qp_->quiet(); }
   bool lost() const override { return qp_->lost(); }
+  Agreed agreed() const override { return qp_->agreed(); }
   Status post_receive(std::span<const ReceiveWork> works) override {
     return qp_->post_receive(works);
   }

@@ -66,6 +66,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   void reset() override;
   bool quiet() const override;
   bool lost() const override { return lane_ && lane_->lost(); }
+  Agreed agreed() const override { return connection_.traits.agreed; }
   Status post_receive(std::span<const ReceiveWork> works) override;
 
   // The device's side.

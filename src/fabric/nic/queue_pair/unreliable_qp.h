@@ -44,6 +44,9 @@ class UnreliableQp final : public QueuePair {
   Status connect(const QueuePairAddress& peer, const ConnectOptions& options) override;
   void fail() override;
   void reset() override;
+  Agreed agreed() const override {
+    return is_datagram() ? engine_.wire.traits().links.agreed : connection_.traits.agreed;
+  }
   Status post_receive(std::span<const ReceiveWork> works) override;
 
   // The device's side.

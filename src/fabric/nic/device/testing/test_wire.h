@@ -99,7 +99,8 @@ class TestWire final : public Wire, public RiderCarrier {
                       .lossless = lossless_,
                       .window_packets = window_packets_,
                       .gathers = gathers_,
-                      .carries_riders = carries_riders_}};
+                      .carries_riders = carries_riders_,
+                      .agreed = {.verbs = all_vendor_verbs}}};
   }
   LinkTraits traits(LinkId) const override { return traits().links; }
   WireParts parts() override { return {.riders = carries_riders_ ? this : nullptr}; }

@@ -25,7 +25,7 @@ enum Offset : std::size_t {
   features_at = 40,
   text_bytes_at = 48,
   code_at = 52,
-  zero_at = 56,
+  flush_worth_at = 56,
   crc_at = 60,
 };
 static_assert(crc_at + sizeof(std::uint32_t) == handshake_head_bytes);
@@ -37,6 +37,10 @@ Status damaged(std::string what) {
 
 std::uint32_t checksum(ConstBytes bytes) {
   return crc32c(bytes.subspan(handshake_head_bytes), crc32c(bytes.first(crc_at)));
+}
+
+std::uint32_t number_of(FlushWorth worth) {
+  return worth == FlushWorth::persistent ? 2 : 1;
 }
 
 bool is_known_kind(std::uint16_t kind) {
@@ -74,7 +78,8 @@ Status check_head(ConstBytes bytes) {
 Status check_fields(ConstBytes bytes) {
   const std::byte* at = bytes.data();
   const auto kind = load<std::uint16_t>(at + kind_at);
-  if (!is_known_kind(kind) || load<std::uint32_t>(at + zero_at) != 0) {
+  const auto worth = load<std::uint32_t>(at + flush_worth_at);
+  if (!is_known_kind(kind) || (worth != 1 && worth != 2)) {
     return damaged("is of a kind that this version does not know");
   }
   const std::size_t text_bytes = bytes.size() - handshake_head_bytes;
@@ -102,6 +107,7 @@ EncodedHandshake encode(const HandshakeMessage& message) {
   store(at + ring_bytes_at, message.shape.ring_bytes);
   store(at + mtu_bytes_at, message.shape.mtu_bytes);
   store(at + features_at, message.features);
+  store(at + flush_worth_at, number_of(message.flush_worth));
   store(at + text_bytes_at, static_cast<std::uint32_t>(text_bytes));
   store(at + code_at, static_cast<std::uint32_t>(message.code));
   std::copy_n(as_bytes(message.text).data(), text_bytes, at + handshake_head_bytes);
@@ -121,6 +127,8 @@ Result<HandshakeMessage> parse_handshake(ConstBytes bytes) {
   std::memcpy(message.gid.data(), at + gid_at, message.gid.size());
   message.shape = {load<std::uint32_t>(at + ring_bytes_at), load<std::uint32_t>(at + mtu_bytes_at)};
   message.features = load<std::uint64_t>(at + features_at);
+  message.flush_worth =
+      load<std::uint32_t>(at + flush_worth_at) == 2 ? FlushWorth::persistent : FlushWorth::pushed;
   message.code = static_cast<Code>(load<std::uint32_t>(at + code_at));
   message.text = printable(as_text(bytes.subspan(handshake_head_bytes)));
   return message;

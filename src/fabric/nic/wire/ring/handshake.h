@@ -6,13 +6,14 @@
 // has its reason, as text, behind that.
 //
 //    0  u64  magic "RMRARING"            36  u32  mtu_bytes
-//    8  u16  version (4)                 40  u64  features
+//    8  u16  version (5)                 40  u64  features
 //   10  u16  kind                        48  u32  text bytes, 0 but for refusals
 //   12  u32  size of the whole message   52  u32  code of a refusal (base/result.h), else 0
-//   16  16   gid of the sender           56  u32  0
+//   16  16   gid of the sender           56  u32  flush worth: 1 pushed, 2 persistent
 //   32  u32  ring_bytes                  60  u32  crc32c of bytes 0..59 and of the text
 //
-// The features of a hello are what the connector can do, those of the welcome what both can. The
+// The features of a hello are what the connector can do, those of the welcome what both can. What a
+// FLUSH to persistence is worth at the sender of a hello or welcome, its peer is told there. The
 // version stands at the same place in every version, so that each can refuse the other by name.
 //
 // Any thread; no state.
@@ -26,6 +27,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/durable.h"
 #include "fabric/nic/wire/link_owner.h"
 #include "fabric/nic/wire/ring/ring_limits.h"
 #include "fabric/types.h"
@@ -34,11 +36,18 @@ namespace remora::fabric::nic::ring {
 
 enum class HandshakeKind : std::uint16_t { hello = 1, welcome = 2, refusal = 3 };
 
-inline constexpr std::uint16_t handshake_version = 4;
+inline constexpr std::uint16_t handshake_version = 5;
 
 // Features that two sides may have in common.
 inline constexpr std::uint64_t feature_side = 1;     // side messages, with descriptors
 inline constexpr std::uint64_t feature_lending = 2;  // records whose payload lies elsewhere
+// The verbs of Remora's own (fabric/durable.h), a bit each: 4 to 32.
+constexpr std::uint64_t features_of(VendorVerbs verbs) {
+  return std::uint64_t{verbs & all_vendor_verbs} << 2;
+}
+constexpr VendorVerbs verbs_of(std::uint64_t features) {
+  return static_cast<VendorVerbs>(features >> 2) & all_vendor_verbs;
+}
 inline constexpr std::size_t handshake_head_bytes = 64;
 inline constexpr std::size_t handshake_bytes_max =
     handshake_head_bytes + limits::refusal_text_bytes;
@@ -56,6 +65,7 @@ struct HandshakeMessage {
   Gid gid{};
   RingShape shape = {};
   std::uint64_t features = 0;
+  FlushWorth flush_worth = FlushWorth::persistent;
   Code code = Code::ok;   // of a refusal
   std::string text = {};  // of a refusal; what is too long is cut
 };

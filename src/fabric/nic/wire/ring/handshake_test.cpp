@@ -85,6 +85,26 @@ TEST(Handshake, names_the_version_that_it_refuses) {
             std::string::npos);
 }
 
+// Whose word at 56 was 0, and whose verbs nobody agreed on.
+TEST(Handshake, refuses_the_version_before_by_its_number) {
+  EncodedHandshake encoded = encode(hello());
+  encoded.bytes[8] = std::byte{4};
+  encoded.bytes[56] = std::byte{0};
+  const Result<HandshakeMessage> parsed = parse_handshake(encoded.view());
+  EXPECT_EQ(parsed.code(), Code::unsupported);
+  EXPECT_NE(parsed.status().message().find("version 4"), std::string::npos);
+}
+
+TEST(Handshake, tells_what_a_flush_is_worth_and_which_verbs_there_are) {
+  HandshakeMessage message = hello();
+  message.flush_worth = FlushWorth::pushed;
+  message.features = feature_side | features_of(vendor_verb(DurableVerb::sflush));
+  const Result<HandshakeMessage> parsed = parse_handshake(encode(message).view());
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->flush_worth, FlushWorth::pushed);
+  EXPECT_EQ(verbs_of(parsed->features), vendor_verb(DurableVerb::sflush));
+}
+
 TEST(Handshake, welcomes_a_hello_that_it_can_serve) {
   EXPECT_TRUE(judge(hello()).ok());
 }
@@ -139,7 +159,8 @@ TEST(Frame, tells_control_messages_from_bells) {
 // docs/formats/ring.md shows a hello: it must be the one that the code makes.
 TEST(HandshakeFormat, the_example_in_the_document_is_true) {
   HandshakeMessage message{.kind = HandshakeKind::hello,
-                           .shape = {.ring_bytes = 1 << 20, .mtu_bytes = 16 << 10}};
+                           .shape = {.ring_bytes = 1 << 20, .mtu_bytes = 16 << 10},
+                           .features = features_of(all_vendor_verbs)};
   for (std::size_t i = 0; i < message.gid.size(); ++i) {
     message.gid[i] = static_cast<std::uint8_t>(0x10 + i);
   }

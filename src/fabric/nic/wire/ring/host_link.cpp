@@ -14,18 +14,22 @@ std::size_t outgoing(HostEnd end) {
 }
 
 HandshakeMessage message_of(HandshakeKind kind, const HandshakeTerms& terms) {
-  return HandshakeMessage{
-      .kind = kind, .gid = terms.gid, .shape = terms.shape, .features = terms.features};
+  return HandshakeMessage{.kind = kind,
+                          .gid = terms.gid,
+                          .shape = terms.shape,
+                          .features = terms.features,
+                          .flush_worth = terms.flush_worth};
 }
 
 }  // namespace
 
 HostLink::HostLink(HostSocket socket, SharedSegment memory, const HostPeer& peer, HostEnd end,
-                   std::uint32_t mtu_bytes, std::uint64_t features)
+                   std::uint32_t mtu_bytes, std::uint64_t features, FlushWorth flush_worth)
     : socket_(std::move(socket)),
       memory_(std::move(memory)),
       peer_(peer),
       features_(features),
+      flush_worth_(flush_worth),
       producer_(memory_.head().rings[outgoing(end)], memory_.ring_data(outgoing(end)),
                 mtu_bytes + max_header_bytes),
       consumer_(memory_.head().rings[1 - outgoing(end)], memory_.ring_data(1 - outgoing(end)),
@@ -163,7 +167,7 @@ Result<HostLink> HostHandshake::welcome(ConstBytes hello, Descriptor memory, con
   answer.features &= message->features;
   REMORA_TRY(socket_.send(encode(answer).view()));
   return HostLink(std::move(socket_), std::move(*adopted), peer, end_, answer.shape.mtu_bytes,
-                  answer.features);
+                  answer.features, message->flush_worth);
 }
 
 Result<HostLink> HostHandshake::finish(ConstBytes answer, const Admit& admit) {
@@ -173,7 +177,7 @@ Result<HostLink> HostHandshake::finish(ConstBytes answer, const Admit& admit) {
   const HostPeer peer{message->gid, *identity};
   REMORA_TRY(admit(peer));
   return HostLink(std::move(socket_), std::move(*memory_), peer, end_, terms_.shape.mtu_bytes,
-                  message->features);
+                  message->features, message->flush_worth);
 }
 
 }  // namespace remora::fabric::nic::ring

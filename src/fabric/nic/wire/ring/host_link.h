@@ -33,10 +33,12 @@ enum class HostEnd : std::uint8_t { connector = 0, listener = 1 };
 class HostLink {
  public:
   HostLink(HostSocket socket, SharedSegment memory, const HostPeer& peer, HostEnd end,
-           std::uint32_t mtu_bytes, std::uint64_t features = 0);
+           std::uint32_t mtu_bytes, std::uint64_t features = 0,
+           FlushWorth flush_worth = FlushWorth::persistent);
 
   // What both sides can do.
   std::uint64_t features() const { return features_; }
+  Agreed agreed() const { return {verbs_of(features_), flush_worth_}; }
   // The peer's process; closed when the system has no such handle.
   Descriptor process() const { return socket_.process(); }
 
@@ -80,6 +82,7 @@ class HostLink {
   SharedSegment memory_;
   HostPeer peer_;
   std::uint64_t features_;
+  FlushWorth flush_worth_;  // at the peer
   RingProducer producer_;
   RingConsumer consumer_;
 };
@@ -90,6 +93,7 @@ struct HandshakeTerms {
   RingShape shape = {};              // a listener takes any rings up to ring_bytes_max
   std::uint32_t ring_bytes_max = 0;  // of a listener
   std::uint64_t features = 0;        // that this side has
+  FlushWorth flush_worth = FlushWorth::persistent;  // at this side
 };
 
 class HostHandshake {

@@ -53,6 +53,8 @@ struct RingWireOptions {
   std::optional<Gid> gid = {};  // instead of one of chance
   LinkSide* side = nullptr;     // outlives the wire
   LendingOptions lending = {};
+  // What this side offers, and what a FLUSH is worth here.
+  Agreed agreed = {.verbs = all_vendor_verbs};
 };
 
 class RingWire final : public Wire,

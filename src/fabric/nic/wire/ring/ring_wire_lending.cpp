@@ -25,7 +25,10 @@ LendingMessage message_of(LendingKind kind, std::uint32_t number) {
 WireTraits RingWire::traits() const {
   return {.name = side_ == nullptr ? "ring" : side_->wire_name(),
           .gid = terms_.gid,
-          .links = {.mtu_bytes = terms_.shape.mtu_bytes, .lossless = true, .carries_riders = true}};
+          .links = {.mtu_bytes = terms_.shape.mtu_bytes,
+                    .lossless = true,
+                    .carries_riders = true,
+                    .agreed = {verbs_of(terms_.features), terms_.flush_worth}}};
 }
 
 WireParts RingWire::parts() {
@@ -40,6 +43,9 @@ LinkTraits RingWire::traits(LinkId link) const {
   const Slot* slot = find_up(link);
   if (slot != nullptr && slot->lends) {
     traits.lent_from_bytes = lending_.from_bytes;
+  }
+  if (slot != nullptr) {
+    traits.agreed = slot->link->agreed();
   }
   return traits;
 }

@@ -26,7 +26,9 @@ HandshakeTerms terms_of(const RingWireOptions& options) {
   HandshakeTerms terms{.shape = options.shape,
                        .ring_bytes_max = options.ring_bytes_max,
                        .features = (options.side == nullptr ? 0 : feature_side) |
-                                   (options.lending.to ? feature_lending : 0)};
+                                   (options.lending.to ? feature_lending : 0) |
+                                   features_of(options.agreed.verbs),
+                       .flush_worth = options.agreed.flush_worth};
   if (options.gid) {
     terms.gid = *options.gid;
   } else {

@@ -53,6 +53,20 @@ TEST_F(RingWireTest, connects_two_devices) {
   EXPECT_EQ(client_.ups.size(), 1u);
 }
 
+TEST_F(RingWireTest, agrees_on_the_verbs_that_both_sides_offer) {
+  RingWireOptions fewer = small_wire;
+  fewer.agreed = {.verbs = vendor_verb(DurableVerb::sflush), .flush_worth = FlushWorth::pushed};
+  Station without(loop_, fewer);
+  const LinkId all = connected(client_);
+  EXPECT_EQ(client_.wire->traits(all).agreed.verbs, all_vendor_verbs);
+  EXPECT_EQ(client_.wire->traits(all).agreed.flush_worth, FlushWorth::persistent);
+  const LinkId some = connected(without);
+  EXPECT_EQ(without.wire->traits(some).agreed.verbs, vendor_verb(DurableVerb::sflush));
+  EXPECT_EQ(without.wire->traits(some).agreed.flush_worth, FlushWorth::persistent);
+  EXPECT_EQ(server_.wire->traits(server_link()).agreed.verbs, vendor_verb(DurableVerb::sflush));
+  EXPECT_EQ(server_.wire->traits(server_link()).agreed.flush_worth, FlushWorth::pushed);
+}
+
 TEST_F(RingWireTest, carries_packets_both_ways_while_the_loop_sleeps_between) {
   const LinkId link = connected(client_);
   for (int i = 0; i < 20; ++i) {

@@ -25,6 +25,8 @@ std::vector<std::byte> encode(const NetMessage& message) {
   raw.udp_port = message.udp_port;
   raw.code = static_cast<std::uint16_t>(message.reason.code());
   raw.gid = message.gid;
+  raw.verbs = message.agreed.verbs;
+  raw.flush_worth = message.agreed.flush_worth == FlushWorth::persistent ? 2 : 1;
   const std::string_view text = message.reason.message().substr(0, raw.text.size());
   std::ranges::copy(text, raw.text.begin());
   std::vector<std::byte> bytes(bytes_of(message.kind));
@@ -52,14 +54,17 @@ Result<NetMessage> decode_net_message(ConstBytes bytes) {
   }
   if (bytes.size() != bytes_of(static_cast<NetKind>(raw.kind)) ||
       crc32c(bytes.first(offsetof(net_format::Message, checksum))) != raw.checksum ||
+      (raw.flush_worth != 1 && raw.flush_worth != 2) ||
       !std::ranges::all_of(bytes.subspan(sizeof raw),
                            [](std::byte padding) { return padding == std::byte{0}; })) {
     return damaged;
   }
-  NetMessage message{.kind = static_cast<NetKind>(raw.kind),
-                     .mtu_bytes = raw.mtu_bytes,
-                     .udp_port = raw.udp_port,
-                     .gid = raw.gid};
+  NetMessage message{
+      .kind = static_cast<NetKind>(raw.kind),
+      .mtu_bytes = raw.mtu_bytes,
+      .udp_port = raw.udp_port,
+      .gid = raw.gid,
+      .agreed = {raw.verbs, raw.flush_worth == 2 ? FlushWorth::persistent : FlushWorth::pushed}};
   switch (message.kind) {
     case NetKind::greeting:
     case NetKind::reply:

@@ -23,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "fabric/durable.h"
 #include "fabric/nic/wire/roce/roce_limits.h"
 #include "fabric/types.h"
 
@@ -35,14 +36,15 @@ struct NetMessage {
   std::uint32_t mtu_bytes = 0;
   std::uint16_t udp_port = 0;
   Gid gid{};
+  Agreed agreed = {};  // of a greeting, what the listener offers; of a reply, what both can do
   Status reason = {};  // of a refusal; one that was heard can be shown on a terminal
 };
 
 namespace net_format {
 
 inline constexpr std::array<char, 8> magic = {'R', 'M', 'R', 'A', 'R', 'O', 'C', 'E'};
-inline constexpr std::uint16_t version = 3;
-inline constexpr std::size_t text_bytes = 152;
+inline constexpr std::uint16_t version = 4;
+inline constexpr std::size_t text_bytes = 144;
 
 struct Message {
   std::array<char, 8> magic;
@@ -52,11 +54,14 @@ struct Message {
   std::uint16_t udp_port;
   std::uint16_t code;  // of a refusal
   Gid gid;
+  std::uint32_t verbs;                // features: fabric/durable.h has the bits
+  std::uint32_t flush_worth;          // at the sender: 1 pushed, 2 persistent
   std::array<char, text_bytes> text;  // reason of a refusal
   std::uint32_t checksum;             // crc32c of all before it
 };
 static_assert(sizeof(Message) == 192 && offsetof(Message, version) == 8 &&
-              offsetof(Message, gid) == 20 && offsetof(Message, checksum) == 188);
+              offsetof(Message, gid) == 20 && offsetof(Message, verbs) == 36 &&
+              offsetof(Message, text) == 44 && offsetof(Message, checksum) == 188);
 
 // Before every message: its size.
 inline constexpr std::size_t head_bytes = 4;

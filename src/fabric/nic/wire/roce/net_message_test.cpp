@@ -8,13 +8,18 @@ namespace remora::fabric::nic::roce {
 namespace {
 
 TEST(NetMessage, survives_being_sent) {
-  const NetMessage greeting{
-      .kind = NetKind::greeting, .mtu_bytes = 1024, .udp_port = 7, .gid = {1, 2}};
+  const NetMessage greeting{.kind = NetKind::greeting,
+                            .mtu_bytes = 1024,
+                            .udp_port = 7,
+                            .gid = {1, 2},
+                            .agreed = {.verbs = 5, .flush_worth = FlushWorth::pushed}};
   const Result<NetMessage> heard = decode_net_message(encode(greeting));
   ASSERT_TRUE(heard.ok());
   EXPECT_EQ(heard->gid, greeting.gid);
   EXPECT_EQ(heard->udp_port, 7);
   EXPECT_EQ(heard->mtu_bytes, 1024u);
+  EXPECT_EQ(heard->agreed.verbs, 5u);
+  EXPECT_EQ(heard->agreed.flush_worth, FlushWorth::pushed);
   const Result<NetMessage> settled =
       decode_net_message(encode(NetMessage{.kind = NetKind::settled, .mtu_bytes = 512}));
   ASSERT_TRUE(settled.ok());
@@ -34,6 +39,14 @@ TEST(NetMessage, reasons_cannot_steer_a_terminal) {
   const Result<NetMessage> why = decode_net_message(encode(refusal));
   ASSERT_TRUE(why.ok());
   EXPECT_EQ(why->reason.message(), "?]0;gone?????");
+}
+
+TEST(NetMessage, the_version_before_is_refused_by_its_number) {
+  std::vector<std::byte> older = encode(NetMessage{.kind = NetKind::ready});
+  older[8] = std::byte{3};
+  const Result<NetMessage> heard = decode_net_message(older);
+  EXPECT_EQ(heard.code(), Code::unsupported);
+  EXPECT_NE(heard.status().message().find("version 3"), std::string::npos);
 }
 
 // So that they show what size of packets passes.

@@ -105,7 +105,8 @@ Result<std::unique_ptr<RoceNet>> RoceNet::listen(Runtime& runtime, LinkOwner& ow
     REMORA_TRY_RESULT(wire, RoceWire::create({.local = at,
                                               .mtu_bytes = options.mtu_bytes,
                                               .max_links = options.max_links,
-                                              .is_second = options.is_second}));
+                                              .is_second = options.is_second,
+                                              .agreed = options.agreed}));
     (*net)->wire_ = std::move(wire).value();
     listener = listen_stream((*net)->wire_->local());
   }
@@ -281,6 +282,7 @@ void RoceNet::accept_some() {
     links_.push_back(std::move(come));
     Peer& peer = *links_.back();
     peer.mtu_bytes = wire_->mtu_bytes();
+    peer.verbs = options_.agreed.verbs;
     if (Status status = narrow(peer.mtu_bytes, peer.mtu_bytes, peer.stream); !status.ok()) {
       refuse(peer, status);
       end(peer);
@@ -340,7 +342,8 @@ Status RoceNet::say(Peer& peer, NetKind kind) {
   return peer.stream.send(encode(NetMessage{.kind = kind,
                                             .mtu_bytes = peer.mtu_bytes,
                                             .udp_port = wire_->local().port,
-                                            .gid = wire_->gid()}));
+                                            .gid = wire_->gid(),
+                                            .agreed = {peer.verbs, options_.agreed.flush_worth}}));
 }
 
 void RoceNet::refuse(Peer& peer, const Status& reason) {
@@ -356,10 +359,13 @@ Status RoceNet::introduced(Peer& peer, const NetMessage& message) {
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
   peer.who.gid = message.gid;
   peer.who.identity = {.uid = no_user, .group = no_user, .pid = 0};
+  peer.verbs &= message.agreed.verbs;
   REMORA_TRY(owner_.admit(peer.who));
   const IpEndpoint from{peer.stream.peer().address, message.udp_port};
-  REMORA_TRY_RESULT(
-      link, wire_->add_link({.endpoint = from, .gid = message.gid, .mtu_bytes = peer.mtu_bytes}));
+  REMORA_TRY_RESULT(link, wire_->add_link({.endpoint = from,
+                                           .gid = message.gid,
+                                           .mtu_bytes = peer.mtu_bytes,
+                                           .agreed = {peer.verbs, message.agreed.flush_worth}}));
   peer.link = *link;
   return say(peer, NetKind::ready);
 }
@@ -389,14 +395,19 @@ Status RoceNet::greeted(Peer& peer, const NetMessage& message) {
   peer.mtu_bytes =
       options_.mtu_bytes == 0 ? *by_interface : std::min(options_.mtu_bytes, *by_interface);
   REMORA_TRY(narrow(peer.mtu_bytes, message.mtu_bytes, peer.stream));
-  REMORA_TRY_RESULT(wire,
-                    RoceWire::create({.local = own, .mtu_bytes = peer.mtu_bytes, .max_links = 1}));
+  REMORA_TRY_RESULT(
+      wire,
+      RoceWire::create(
+          {.local = own, .mtu_bytes = peer.mtu_bytes, .max_links = 1, .agreed = options_.agreed}));
   wire_ = std::move(wire).value();
   peer.who.gid = message.gid;
   peer.who.identity = {.uid = no_user, .group = no_user, .pid = 0};
+  peer.verbs = options_.agreed.verbs & message.agreed.verbs;
   const IpEndpoint there{peer.stream.peer().address, message.udp_port};
-  REMORA_TRY_RESULT(
-      link, wire_->add_link({.endpoint = there, .gid = message.gid, .mtu_bytes = peer.mtu_bytes}));
+  REMORA_TRY_RESULT(link, wire_->add_link({.endpoint = there,
+                                           .gid = message.gid,
+                                           .mtu_bytes = peer.mtu_bytes,
+                                           .agreed = {peer.verbs, message.agreed.flush_worth}}));
   peer.link = *link;
   return say(peer, NetKind::reply);
 }

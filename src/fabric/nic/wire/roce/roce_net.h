@@ -47,7 +47,8 @@ inline constexpr uid_t no_user = static_cast<uid_t>(-1);
 struct RoceNetOptions {
   std::uint32_t mtu_bytes = 0;  // the most that a link may have; 0: by the interface
   std::uint32_t max_links = limits::links;
-  bool is_second = false;  // as in RoceWireOptions
+  bool is_second = false;                       // as in RoceWireOptions
+  Agreed agreed = {.verbs = all_vendor_verbs};  // likewise
   std::uint64_t handshake_ns = 2'000'000'000;
   // With it the TCP connection is TLS alone. Of a connector: the host whose certificate it expects.
   std::shared_ptr<TlsContext> tls = {};
@@ -89,6 +90,7 @@ class RoceNet final : public Poller {
     LinkId link = 0;  // 0: it has not introduced itself
     HostPeer who = {};
     std::uint32_t mtu_bytes = 0;  // that was said last
+    VendorVerbs verbs = 0;        // that are offered, or agreed on
     bool settled = false;         // control messages follow
     bool in_doubt = false;        // of a connector: the first of them may be a refusal
     bool ended = false;

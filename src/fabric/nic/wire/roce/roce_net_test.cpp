@@ -217,6 +217,18 @@ TEST_F(RoceNetTest, links_of_one_device_have_the_mtu_that_both_their_sides_can) 
       << "a window is of bytes";
 }
 
+TEST_F(RoceNetTest, both_sides_agree_on_the_verbs_that_both_offer) {
+  const auto all = connect();
+  const auto some = connect({.agreed = {.verbs = vendor_verb(DurableVerb::rflush) | 1 << 20,
+                                        .flush_worth = FlushWorth::pushed}});
+  ASSERT_TRUE(all.ok() && some.ok());
+  EXPECT_EQ((*all)->wire().traits((*all)->link()).agreed.verbs, all_vendor_verbs);
+  EXPECT_EQ((*some)->wire().traits((*some)->link()).agreed.verbs, vendor_verb(DurableVerb::rflush));
+  const Agreed at_far = far->wire().traits(far_owner.up.at(1)).agreed;
+  EXPECT_EQ(at_far.verbs, vendor_verb(DurableVerb::rflush));
+  EXPECT_EQ(at_far.flush_worth, FlushWorth::pushed);
+}
+
 TEST_F(RoceNetTest, a_listener_with_a_small_mtu_has_its_way_too) {
   listen_with({.mtu_bytes = 512});
   for (const std::uint32_t near_bytes : {0u, 512u, 4096u}) {

@@ -58,6 +58,7 @@ Result<std::unique_ptr<RoceWire>> RoceWire::create(const RoceWireOptions& option
 RoceWire::RoceWire(UdpSocket socket, const RoceWireOptions& options, std::uint32_t mtu_bytes)
     : socket_(std::move(socket)),
       mtu_bytes_(mtu_bytes),
+      agreed_(options.agreed),
       window_packets_(window_of(socket_.receive_buffer_bytes(), mtu_bytes)),
       icrc_(socket_.local().is_v4() ? Icrc::Family::v4 : Icrc::Family::v6,
             largest_packet(mtu_bytes)),
@@ -159,6 +160,7 @@ LinkTraits RoceWire::traits(LinkId link) const {
   LinkTraits traits = this->traits().links;
   if (found != nullptr) {
     traits.mtu_bytes = found->peer.mtu_bytes;
+    traits.agreed = found->peer.agreed;
     traits.window_packets = window_of(socket_.receive_buffer_bytes(), found->peer.mtu_bytes);
   }
   return traits;

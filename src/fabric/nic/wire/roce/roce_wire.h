@@ -49,6 +49,8 @@ struct RoceWireOptions {
   std::uint32_t mtu_bytes = 0;  // 256, 512, 1024, 2048 or 4096; 0: by the interface
   std::uint32_t max_links = limits::links;
   bool is_second = false;  // of two wires: its links have the bit link_of_second_wire
+  // What this side offers to peers that are introduced, and what a FLUSH is worth here.
+  Agreed agreed = {.verbs = all_vendor_verbs};
   // For tests: so many of a million packets that come are taken for lost, by this seed.
   std::uint32_t loss_ppm = 0;
   std::uint64_t loss_seed = 1;
@@ -60,6 +62,7 @@ struct RocePeer {
   std::uint32_t mtu_bytes = 0;  // of the link, at most the wire's; 0: the wire's
   // Linux's rxe takes the headers of a FLUSH twice into its checksum (seen in 6.12).
   bool rxe_flush_icrc = false;
+  Agreed agreed = {};  // what an introduction has come to
 };
 
 // What the wire did, counted since it was made.
@@ -108,7 +111,8 @@ class RoceWire final : public Wire, public WireWaker {
             .links = {.mtu_bytes = mtu_bytes_,
                       .window_packets = window_packets_,
                       .gathers = true,
-                      .streams = true}};
+                      .streams = true,
+                      .agreed = agreed_}};
   }
   WireParts parts() override { return {.waker = this}; }
   LinkTraits traits(LinkId link) const override;
@@ -173,6 +177,7 @@ class RoceWire final : public Wire, public WireWaker {
 
   UdpSocket socket_;
   const std::uint32_t mtu_bytes_;
+  const Agreed agreed_;
   const std::uint32_t window_packets_;
   const Icrc icrc_;
   const bool numbers_segments_;  // IPv4: the identification counts

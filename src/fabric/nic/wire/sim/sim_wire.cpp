@@ -17,6 +17,13 @@ std::optional<LinkId> SimWire::link_to(const Gid& peer) const {
   return found->second;
 }
 
+LinkTraits SimWire::traits(LinkId link) const {
+  LinkTraits traits = this->traits().links;
+  const Agreed& peer = network_.nodes_[link]->agreed_;
+  traits.agreed = {traits.agreed.verbs & peer.verbs, peer.flush_worth};
+  return traits;
+}
+
 Gid SimWire::peer_of(LinkId link) const {
   return network_.nodes_[link]->gid();
 }

@@ -28,13 +28,17 @@ class SimWire final : public Wire {
   // A way around this wire for the NIC that is made on it next; null for none.
   void set_shortcut(Shortcut* shortcut) { shortcut_ = shortcut; }
 
+  // What the node's device offers, and what a FLUSH is worth at it; before anybody connects.
+  void declare(const Agreed& agreed) { agreed_ = agreed; }
+
   Gid gid() const { return gid_; }
   WireTraits traits() const override {
     return {.name = "sim",
             .gid = gid_,
-            .links = {.mtu_bytes = static_cast<std::uint32_t>(network_.nic_.mtu_bytes)}};
+            .links = {.mtu_bytes = static_cast<std::uint32_t>(network_.nic_.mtu_bytes),
+                      .agreed = agreed_}};
   }
-  LinkTraits traits(LinkId) const override { return traits().links; }
+  LinkTraits traits(LinkId link) const override;
   WireParts parts() override { return {.shortcut = shortcut_}; }
   std::optional<LinkId> link_to(const Gid& peer) const override;
   Gid peer_of(LinkId link) const override;
@@ -90,6 +94,7 @@ class SimWire final : public Wire {
   const Gid gid_;
   NicTiming timing_;
   Shortcut* shortcut_ = nullptr;
+  Agreed agreed_ = {.verbs = all_vendor_verbs};
   bool powered_ = true;
   std::uint32_t life_ = 0;
   std::uint64_t off_at_ns_ = 0;
