@@ -16,8 +16,9 @@ int main(int argc, char** argv) {
       "The store beside Redis and beside bare memory, the time it takes to come back, and its log "
       "under endless updates",
       "store");
-  app.add_option("--only", only,
-                 "redis, roce, get, recovery, restart, verify, cleaning, or a list of these")
+  app.add_option(
+         "--only", only,
+         "redis, roce, get, recovery, restart, verify, several, cleaning, or a list of these")
       ->capture_default_str();
   app.add_option("--match", options.match, "beside Redis: only lines whose name has this in it");
   app.add_option("--rounds", options.rounds, "of which the middle one is shown")
@@ -56,6 +57,9 @@ int main(int argc, char** argv) {
   }
   if (status.ok() && only.find("verify") != std::string::npos) {
     status = bench::measure_verify(options);
+  }
+  if (status.ok() && only.find("several") != std::string::npos) {
+    status = bench::measure_several(options);
   }
   if (status.ok() && only.find("cleaning") != std::string::npos) {
     status = bench::measure_cleaning(options);

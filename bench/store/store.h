@@ -40,6 +40,9 @@ Status measure_mapped_get(const StoreBenchOptions& options);
 // ring and for the server's own process: where verify_reads = auto may verify.
 Status measure_verify(const StoreBenchOptions& options);
 
+// A write of eight keys at once over `mapped`, beside one put and beside eight.
+Status measure_several(const StoreBenchOptions& options);
+
 // A small pool under updates that take many times its size (cleaning.h), as it goes along.
 Status measure_cleaning(const StoreBenchOptions& options);
 
