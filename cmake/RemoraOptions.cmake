@@ -13,7 +13,8 @@ endif()
 
 find_program(REMORA_CCACHE ccache)
 if(REMORA_CCACHE)
-  # Paths relative to the tree, so that another clone on this machine finds the same objects.
+  # Paths relative to the tree, so that another clone on this machine finds the same objects. For that,
+  # what __FILE__ says must not name the clone either (below).
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${REMORA_CCACHE})
 endif()
@@ -21,7 +22,8 @@ endif()
 add_library(remora_options INTERFACE)
 target_compile_options(remora_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-  -Woverloaded-virtual -Werror -fno-omit-frame-pointer)
+  -Woverloaded-virtual -Werror -fno-omit-frame-pointer
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_include_directories(remora_options INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 if(REMORA_SANITIZE)
