@@ -6,8 +6,6 @@
 
 namespace remora::rpc {
 
-using fabric::WorkCompletion;
-
 RequestCores::RequestCores(const Host& host, std::uint32_t batch)
     : host_(host),
       group_(*host.runtime().core_group(host.core())),
@@ -15,7 +13,7 @@ RequestCores::RequestCores(const Host& host, std::uint32_t batch)
       waiting_(group_.count),
       taken_(group_.count) {}
 
-void RequestCores::add(const WorkCompletion& request, std::uint64_t client) {
+void RequestCores::add(const Arrival& request, std::uint64_t client) {
   const std::size_t core = group_.spread == Spread::by_client ? client % group_.count : 0;
   waiting_[core].push_back(request);
   ++count_;
@@ -79,7 +77,7 @@ bool RequestCores::fill(std::uint32_t core, std::uint64_t now_ns, std::uint64_t&
   return true;
 }
 
-std::optional<WorkCompletion> RequestCores::take() {
+std::optional<Arrival> RequestCores::take() {
   if (count_ == 0) {
     return std::nullopt;
   }
@@ -92,7 +90,7 @@ std::optional<WorkCompletion> RequestCores::take() {
       continue;
     }
     if (fill(core, now_ns, next_ns)) {
-      const WorkCompletion request = taken_[core].front();
+      const Arrival request = taken_[core].front();
       taken_[core].pop_front();
       --count_;
       return request;

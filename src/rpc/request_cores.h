@@ -13,8 +13,8 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/work.h"
 #include "host/host.h"
+#include "rpc/inlet.h"
 
 namespace remora::rpc {
 
@@ -24,17 +24,17 @@ class RequestCores {
   RequestCores(const Host& host, std::uint32_t batch);
 
   // A request of the client with this number has come.
-  void add(const fabric::WorkCompletion& request, std::uint64_t client);
+  void add(const Arrival& request, std::uint64_t client);
   // One that a core takes now: what is charged from here on is charged to that core. If there is
   // none, the loop has an event when a core will be free for those that wait.
-  std::optional<fabric::WorkCompletion> take();
+  std::optional<Arrival> take();
   std::size_t waiting() const { return count_; }
 
  private:
-  using Requests = std::deque<fabric::WorkCompletion>;
+  using Requests = std::deque<Arrival>;
   // Handed on by the dispatcher, and visible to others from then on.
   struct Handed {
-    fabric::WorkCompletion request;
+    Arrival request;
     std::uint64_t from_ns;
   };
   class Wake final : public Timer {

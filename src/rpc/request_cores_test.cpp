@@ -26,14 +26,14 @@ class RequestCoresTest : public testing::Test {
     core_ = loop_.add_group(group);
     cores_.emplace(Host(loop_, nic_, nullptr, Faults(), {.poll_ns = poll_ns}, core_), batch);
   }
-  void add(std::uint64_t id, std::uint64_t client) { cores_->add({.id = id}, client); }
+  void add(SessionId session, std::uint64_t client) { cores_->add({.session = session}, client); }
 
   // When each was taken, by the order in which they were.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> take_all() {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
     while (cores_->waiting() != 0) {
       while (const auto request = cores_->take()) {
-        taken.emplace_back(request->id, loop_.now_ns());
+        taken.emplace_back(request->session, loop_.now_ns());
         loop_.charge(core_, work_ns);
       }
       if (cores_->waiting() != 0) {

@@ -1,10 +1,12 @@
-// Server: the answering side of the RPC. It has one queue pair and one protection domain for each
-// client, takes requests in batches from one completion queue, and lets a Service answer them.
+// Server: the answering side of the RPC. It is a loop (sessions, tickets and the committer, replies
+// that wait, limits) that finds requests at an Inlet (rpc/inlet.h), lets a Service answer them, and
+// sends the answers by an Outlet (rpc/outlet.h). Those two are what designs differ in; the store's
+// messages are a receive queue and SENDs, which it makes by itself when it is handed none.
 //
 // The service's functions are plain: they return a reply and a ticket. The reply leaves when the
 // ticket is persistent and, in virtual time, when the core has done what it was charged for: at
 // once on byte and cache-line media in real time, after the group commit on page media. Replies do
-// not wait for each other.
+// not wait for each other. One that is given `later` waits for a flow, or for whatever it likes.
 //
 // Where a machine is modelled with several request cores, a request waits until one of them takes
 // it (rpc/request_cores.h), and takes effect then; elsewhere it is handled when the poll finds it.
@@ -24,13 +26,14 @@
 #include "fabric/device.h"
 #include "host/committer.h"
 #include "host/host.h"
+#include "rpc/inlet.h"
 #include "rpc/message.h"
+#include "rpc/outlet.h"
 #include "rpc/request_cores.h"
+#include "rpc/service.h"
 #include "runtime/poller.h"
 
 namespace remora::rpc {
-
-using SessionId = std::uint64_t;  // never used twice
 
 struct ServerOptions {
   std::uint32_t most_clients = 64;
@@ -50,52 +53,27 @@ struct ServerOptions {
   fabric::ConnectOptions connect = {};
 };
 
-// What the service answers.
-struct Reply {
-  Code code = Code::ok;
-  std::uint32_t size_bytes = 0;  // of the body
-  Ticket ticket = {};
-  bool later = false;  // not now: the service calls Server::answer when it is time
-  // Who asked will wait for a commit next, and does not mind if one that is under way delays this.
-  bool patient = false;
-
-  static Reply failure(Bytes body, Code code, std::string_view message);
+// Where requests are found, and how answers go. The inlet may know the outlet, and goes before it.
+struct Ends {
+  std::unique_ptr<Outlet> outlet;
+  std::unique_ptr<Inlet> inlet;
 };
 
-// One client. Its domain is where the service registers what the client may reach.
-struct Session {
-  SessionId id = 0;
-  bool may_write = true;  // else it gets no right but to READ, and no WRITE with IMM is taken of it
-  fabric::ProtectionDomain* domain = nullptr;
-  fabric::QueuePair* queue_pair = nullptr;
-};
-
-class Service {
+class Server final : private Poller, private Committer::Party, private Outlet::Broken {
  public:
-  virtual ~Service() = default;
-  // A request. Its body comes from outside and may be anything; it stays until this returns. The
-  // reply's body is written to `body`.
-  virtual Reply handle(const Session& session, std::uint32_t call, Kind kind, ConstBytes request,
-                       Bytes body) = 0;
-  // A WRITE with IMM: all that it and the WRITEs before it wrote is visible. Answered like a
-  // request; `call` is the immediate.
-  virtual Reply written(const Session&, std::uint32_t /*call*/, Bytes body) {
-    return Reply::failure(body, Code::invalid_argument, "no WRITE with IMM is expected here");
-  }
-  // A client has come; a failure turns it away. And it has gone: what it was granted may still be
-  // written until queue_pair->quiet(); the session's objects are destroyed when this has returned
-  // true, which is asked again until then.
-  virtual Status joined(const Session&) { return {}; }
-  virtual bool client_left(const Session&) { return true; }
-};
-
-class Server final : private Poller, private Committer::Party {
- public:
+  // With messages: SENDs both ways.
   static Result<std::unique_ptr<Server>> create(const Host& host, Service& service,
                                                 const ServerOptions& options);
+  // With the ends of a design, whose places are for options.most_clients; receives, notices and
+  // sizes of the options are theirs to say.
+  static Result<std::unique_ptr<Server>> create(const Host& host, Service& service,
+                                                const ServerOptions& options, Ends ends);
   ~Server() override;
 
-  // A client that came, by its queue pair's address; the answer is the one that serves it.
+  // A client that came, by what it tells of itself; the answer is what tells it of this side. What
+  // it tells may be anything.
+  Result<Introduction> accept(const Introduction& client, bool may_write = true);
+  // The same for messages, whose ends have no more to tell than their queue pairs.
   Result<fabric::QueuePairAddress> accept(const fabric::QueuePairAddress& client,
                                           bool may_write = true);
   // The client finds its queue pair gone, and `client_left` is called in the next turn.
@@ -117,7 +95,7 @@ class Server final : private Poller, private Committer::Party {
   void for_each(Visit visit) const {
     for (const std::unique_ptr<Client>& client : clients_) {
       if (client && client->state == State::connected) {
-        visit(client->session);
+        visit(client->connection.session);
       }
     }
   }
@@ -126,23 +104,15 @@ class Server final : private Poller, private Committer::Party {
   static constexpr std::size_t most_batch = 64;
   enum class State : std::uint8_t { connected, leaving };
   struct Client {
-    Session session;
-    std::unique_ptr<fabric::ProtectionDomain> domain;
-    std::vector<std::byte> request_memory;
-    std::vector<std::byte> reply_memory;
-    std::unique_ptr<fabric::MemoryRegion> requests;
-    std::unique_ptr<fabric::MemoryRegion> replies;
-    std::unique_ptr<fabric::QueuePair> queue_pair;
-    std::uint64_t unused = 0;   // buffers for messages to it, a bit for each
-    std::uint32_t notices = 0;  // on their way
-    std::uint32_t owed = 0;     // replies that wait
+    Connection connection;
+    std::uint32_t owed = 0;  // replies that wait
     State state = State::connected;
   };
   // A reply that is not to leave yet.
   struct Waiting {
     SessionId session;
-    std::uint32_t buffer;
-    std::uint32_t size_bytes;  // with its head
+    std::uint32_t place;
+    MessageHead head;
     Ticket ticket;
     std::uint64_t due_ns;
   };
@@ -152,13 +122,13 @@ class Server final : private Poller, private Committer::Party {
     void expire() override {}
   };
 
-  Server(const Host& host, Service& service, const ServerOptions& options);
+  Server(const Host& host, Service& service, const ServerOptions& options, Ends ends);
 
   bool poll() override;
   bool arm_wake() override { return leaving_ == 0 && (waiting_.empty() || is_to_be_woken()); }
-  // Requests come by completions, which the device's poller makes.
-  bool follows() const override { return true; }
-  bool wants_spin() const override { return false; }
+  // Where requests come by completions, the device's poller makes those.
+  bool follows() const override { return inlet_->is_told(); }
+  bool wants_spin() const override { return !inlet_->is_told() && live_ != 0; }
   // While another thread makes the commit that all wait for.
   bool wants_sleep() const override {
     return uncommitted_ != 0 && committer_->is_under_way() && !committer_->is_planned() &&
@@ -167,36 +137,35 @@ class Server final : private Poller, private Committer::Party {
   bool all_wait() override {
     return live_ + leaving_ == 0 || (options_.may_stand_still && all_owed());
   }
+  void broken(SessionId session) override { disconnect(session); }
+  Status connect(Client& client, const Introduction& theirs, Introduction& ours);
+  void close(Client& client);
   bool take_requests();
   bool take_by_cores();
-  bool take_sent();
-  void handle(Client& client, const fabric::WorkCompletion& completion);
-  void reply(Client& client, const MessageHead& head, std::uint32_t buffer, const Reply& reply);
+  void handle(Client& client, const Arrival& arrival);
+  void cut_off(Client& client, const Arrival& arrival, std::uint32_t place);
+  void reply(Client& client, std::uint32_t place, const MessageHead& head, const Reply& reply);
   // Returns whether a reply has left, or a commit has begun.
   bool send_waiting();
-  void send_failure(Client& client, std::uint32_t buffer);
+  void send_failure(Client& client, std::uint32_t place, MessageHead head);
   bool all_owed() const;
   // Whether the end of a commit, or a timer, wakes the loop for replies that wait.
   bool is_to_be_woken() const {
     return committer_ != nullptr && committer_->is_told() &&
            (kick_.armed() || committer_->is_planned() || committer_->is_under_way());
   }
-  void send(Client& client, std::uint32_t buffer, std::uint32_t size_bytes);
-  Status post_receive(Client& client, std::uint32_t receive);
-  std::uint32_t take_buffer(Client& client);
-  Bytes body_of(Client& client, std::uint32_t buffer);
+  void send(Client& client, std::uint32_t place, const MessageHead& head);
+  Outlet::Place take_place(Client& client, std::uint32_t call);
   void drop(Client& client);
   bool let_go();
   Client* find(SessionId session);
   const Client* find(SessionId session) const;
-  std::size_t request_stride() const { return head_bytes + options_.request_bytes; }
-  std::size_t reply_stride() const { return head_bytes + options_.reply_bytes; }
 
   Host host_;
   Service& service_;
   const ServerOptions options_;
-  std::unique_ptr<fabric::CompletionQueue> receives_;
-  std::unique_ptr<fabric::CompletionQueue> sends_;
+  std::unique_ptr<Outlet> outlet_;
+  std::unique_ptr<Inlet> inlet_;
   std::unique_ptr<RequestCores> cores_;  // null where requests are handled when they are found
   std::vector<std::unique_ptr<Client>> clients_;  // by place; the session id names place and round
   std::uint64_t rounds_ = 0;
@@ -205,11 +174,9 @@ class Server final : private Poller, private Committer::Party {
   std::size_t leaving_ = 0;
   std::vector<Waiting> waiting_;
   std::optional<Committer> own_committer_;
-  Committer* committer_ = nullptr;  // null where there is no persistent memory
-  std::size_t uncommitted_ = 0;     // replies that wait for a commit
-  // What polls fill. The second is filled while the first is gone through.
-  std::array<fabric::WorkCompletion, most_batch> requests_;
-  std::array<fabric::WorkCompletion, most_batch> sent_;
+  Committer* committer_ = nullptr;            // null where there is no persistent memory
+  std::size_t uncommitted_ = 0;               // replies that wait for a commit
+  std::array<Arrival, most_batch> arrivals_;  // what a poll fills
   Kick kick_;
 };
 
