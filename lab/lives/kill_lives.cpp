@@ -11,7 +11,6 @@
 namespace remora::lab {
 namespace {
 
-constexpr std::uint64_t connect_patience_ns = 120'000'000'000;
 constexpr std::uint64_t connect_look_ns = 5'000'000;
 
 }  // namespace
@@ -48,7 +47,7 @@ Status KillLives::start_server() {
 }
 
 Status KillLives::connect_all() {
-  const std::uint64_t give_up_ns = loop_.after(connect_patience_ns);
+  const std::uint64_t give_up_ns = loop_.after(options_.patience_ns);
   for (std::uint32_t i = 0; i < options_.clients;) {
     link::StoreLinkOptions link_options;
     link_options.fabric = i % 2 == 0 ? link::WireKind::mapped : link::WireKind::ring;
@@ -74,7 +73,7 @@ Status KillLives::connect_all() {
 
 // The server listens for natives before it does for these.
 Status KillLives::connect_redis() {
-  const std::uint64_t give_up_ns = loop_.after(connect_patience_ns);
+  const std::uint64_t give_up_ns = loop_.after(options_.patience_ns);
   while (redis_.size() < options_.redis_clients) {
     Result<std::unique_ptr<RespLink>> link = RespLink::connect(loop_, redis_port_);
     if (link.ok()) {

@@ -41,6 +41,7 @@ struct KillOptions {
   std::uint32_t longest_value_bytes = 3000;
   std::uint64_t shortest_life_ops = 50;
   std::uint64_t longest_life_ops = 2000;
+  std::uint64_t patience_ns = 120'000'000'000;  // with a server that lives and does not answer
 };
 
 struct LifeReport {

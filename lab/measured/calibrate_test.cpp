@@ -8,7 +8,9 @@
 
 #include <filesystem>
 
+#include "kv/store.h"
 #include "lab/measured/compare_model.h"
+#include "lab/measured/measured.h"
 
 namespace remora::lab {
 namespace {
@@ -62,6 +64,14 @@ TEST_F(Calibrating, compares_the_model_with_this_machine) {
     }
   }
   EXPECT_FALSE(compare_model({.rounds = 0}).ok());
+}
+
+TEST(Measured, refuses_an_engine_that_does_not_exist) {
+  MeasuredOptions options{.engine = "nothing"};
+  options.plan.workload = *workload::parse_workload("c");
+  const Result<MeasuredReport> report = run_measured(options);
+  EXPECT_EQ(report.code(), kv::find_engine("nothing").code());
+  EXPECT_EQ(report.status().message(), kv::find_engine("nothing").status().message());
 }
 
 TEST(Comparison, says_what_the_model_lacks) {

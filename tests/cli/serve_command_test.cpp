@@ -185,6 +185,8 @@ TEST_F(Serve, roles_hold) {
   expect_refusal(ask({"get", "--token", "a token of nobody", "key"}), environment, "no such token");
   write_text(folder_.file("token"), "a token for reading\n");
   EXPECT_EQ(told({"get", "--token", "@" + folder_.file("token"), "key"}), "value\n");
+  expect_refusal(ask({"get", "--token", "@" + folder_.file("none"), "key"}), usage,
+                 "cannot read a token from");
 }
 
 // Other users need a role; they come by the ring, and see the store with the rights they were

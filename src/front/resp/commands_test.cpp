@@ -63,6 +63,9 @@ TEST_F(CommandsTest, keeps_times) {
   EXPECT_EQ(ask("PEXPIREAT k 1"), ":1|");
   EXPECT_EQ(ask("EXISTS k"), ":0|");
   EXPECT_EQ(ask("SET k v EX 0"), "-ERR invalid expire time in 'set' command|");
+  EXPECT_EQ(ask("SET k v EX -1"), "-ERR invalid expire time in 'set' command|");
+  EXPECT_EQ(ask("SET k v EX 9223372036854776"), "-ERR invalid expire time in 'set' command|");
+  EXPECT_EQ(ask("SET k v PX 9223372036854775807"), "-ERR invalid expire time in 'set' command|");
   EXPECT_EQ(ask("EXPIRE k 1 NX GT"),
             "-ERR NX and XX, GT or LT options at the same time are not compatible|");
 }

@@ -96,6 +96,16 @@ TEST(Packet, datagrams_name_their_sender_and_key) {
                       0x11, 0x22, 0x33, 0x44, 0, 0x12, 0x34, 0x56, 0x0a, 0x0b, 0x0c, 0x0d}));
 }
 
+TEST(Packet, names_nothing_that_it_was_not_told) {
+  // Base header with opcode and partition alone, and an AtomicETH or a DETH with immediate.
+  EXPECT_EQ(encoded({.opcode = PacketOpcode::compare_swap}),
+            bytes_of({0x13, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                      0,    0, 0,    0,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(
+      encoded({.opcode = PacketOpcode::ud_send_only_imm}),
+      bytes_of({0x65, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
 TEST(Packet, knows_its_opcodes_and_no_others) {
   int known = 0;
   for (int code = 0; code < 256; ++code) {
