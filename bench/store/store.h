@@ -26,7 +26,8 @@ Status measure_beside_redis(const StoreBenchOptions& options);
 // The same by the network: roce beside TCP.
 Status measure_roce_beside_redis(const StoreBenchOptions& options);
 
-// The time to open a store of ever more objects, beside a sequential read of the bytes they take.
+// The time to open a store of ever more objects of two sizes, beside a sequential read of the bytes
+// they take, and to verify all their checksums in the background after that.
 Status measure_recovery(const StoreBenchOptions& options);
 
 // `remora serve` with a million objects, killed and started again: until a client has got one.
