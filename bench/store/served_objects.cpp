@@ -4,10 +4,13 @@
 
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "base/bytes.h"
+#include "lab/lives/resp_link.h"
+#include "link/token_proof.h"
 #include "runtime/when_all.h"
 
 namespace remora::bench {
@@ -27,8 +30,10 @@ std::array<std::byte, ServedObjects::value_bytes> value_of(std::uint64_t number)
 
 }  // namespace
 
-ServedObjects::ServedObjects(std::string folder, std::string pool)
-    : folder_(std::move(folder)), pool_(std::move(pool)) {}
+ServedObjects::ServedObjects(std::string folder, std::string pool, bool listens)
+    : folder_(std::move(folder)),
+      pool_(std::move(pool)),
+      token_(listens ? link::fresh_token() : std::string()) {}
 
 std::string ServedObjects::name_of(std::uint64_t number) {
   return fmt::format("object/{:012}", number);
@@ -37,10 +42,17 @@ std::string ServedObjects::name_of(std::uint64_t number) {
 Status ServedObjects::start() {
   const std::string socket = folder_ + "/objects.sock";
   const std::string complaints = folder_ + "/complaints";
-  REMORA_TRY_RESULT(server, lab::ServerProcess::start(REMORA_COMMAND,
-                                                      {"--pool", pool_, "--size", objects_pool_size,
-                                                       "--socket", socket, "--resp", ""},
-                                                      complaints));
+  std::vector<std::string> arguments = {"--pool",   pool_,  "--size", objects_pool_size,
+                                        "--socket", socket, "--resp", ""};
+  if (!token_.empty()) {
+    const std::string settings = folder_ + "/objects.toml";
+    std::ofstream(settings) << "[access.tokens]\n\"" << token_ << "\" = \"write\"\n";
+    std::filesystem::permissions(settings, std::filesystem::perms::owner_read);
+    port_ = lab::RespLink::free_port();
+    arguments.insert(arguments.end(),
+                     {"--config", settings, "--listen", fmt::format("127.0.0.1:{}", port_)});
+  }
+  REMORA_TRY_RESULT(server, lab::ServerProcess::start(REMORA_COMMAND, arguments, complaints));
   server_.emplace(std::move(server).value());
   link::StoreLinkOptions options;
   options.client.timeout_ns = server_patience_ns;
@@ -97,13 +109,18 @@ Status ServedObjects::rest() {
   }
 }
 
-Result<std::unique_ptr<link::StoreLink>> ServedObjects::another(link::WireKind wire,
+Result<std::unique_ptr<link::StoreLink>> ServedObjects::another(PollLoop& loop, link::WireKind wire,
                                                                 kv::VerifyReads policy) {
   link::StoreLinkOptions options;
   options.fabric = wire;
+  if (wire == link::WireKind::roce) {
+    options.network =
+        fabric::nic::roce::IpEndpoint{fabric::nic::roce::parse_address("127.0.0.1").value(), port_};
+    options.token = token_;
+  }
   options.client.timeout_ns = server_patience_ns;
   options.client.verify_reads = policy;
-  return loop_.block_on(link::StoreLink::connect(loop_, folder_ + "/objects.sock", options));
+  return loop.block_on(link::StoreLink::connect(loop, folder_ + "/objects.sock", options));
 }
 
 void ServedObjects::kill() {

@@ -21,8 +21,9 @@ class ServedObjects {
  public:
   static constexpr std::size_t value_bytes = 64;
 
-  // `pool` is a path, or empty for memory.
-  ServedObjects(std::string folder, std::string pool);
+  // `pool` is a path, or empty for memory. Where it listens on the network too, that is for
+  // another() alone.
+  ServedObjects(std::string folder, std::string pool, bool listens = false);
 
   // Starts the server, on what the pool holds, and connects to it. Fails with what it complained
   // of.
@@ -31,8 +32,9 @@ class ServedObjects {
   Status fill(std::uint64_t objects);
   // Waits until the server has made all that was put persistent.
   Status rest();
-  // One more client of the server, on that wire.
-  Result<std::unique_ptr<link::StoreLink>> another(link::WireKind wire, kv::VerifyReads policy);
+  // One more client of the server, on that wire and on a loop of its own.
+  Result<std::unique_ptr<link::StoreLink>> another(PollLoop& loop, link::WireKind wire,
+                                                   kv::VerifyReads policy);
   // kill -9, in the middle of whatever it does.
   void kill();
 
@@ -51,6 +53,8 @@ class ServedObjects {
 
   const std::string folder_;
   const std::string pool_;
+  const std::string token_;  // empty: it does not listen
+  std::uint16_t port_ = 0;
   PollLoop loop_;
   std::optional<lab::ServerProcess> server_;
   std::unique_ptr<link::StoreLink> link_;

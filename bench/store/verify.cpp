@@ -1,5 +1,5 @@
 // What it costs to compute a value's checksum at a get, beside gets that do not: by size, for
-// clients on either wire of one machine, and for the server's own process. verify_reads = auto
+// clients on the wires of one machine, and for the server's own process. verify_reads = auto
 // verifies where that is under a tenth.
 #include <fmt/format.h>
 
@@ -108,19 +108,23 @@ Status put_all(ServedObjects& served) {
 }
 
 Status measure_clients(const StoreBenchOptions& options) {
-  ServedObjects served(options.folder, "");
+  ServedObjects served(options.folder, "", true);
   REMORA_TRY(served.start());
   REMORA_TRY(put_all(served));
   for (const auto& [way, wire] :
-       {std::pair{"mapped", link::WireKind::mapped}, std::pair{"ring", link::WireKind::ring}}) {
+       {std::pair{"mapped", link::WireKind::mapped}, std::pair{"ring", link::WireKind::ring},
+        std::pair{"roce", link::WireKind::roce}}) {
+    // A loop that has several clients sleeps in another way than one that has one.
+    std::array<PollLoop, 2> loops;
     std::array<std::unique_ptr<link::StoreLink>, 2> links;
     for (std::size_t i = 0; i < links.size(); ++i) {
-      REMORA_TRY_RESULT(
-          link, served.another(wire, i == 0 ? kv::VerifyReads::always : kv::VerifyReads::never));
+      REMORA_TRY_RESULT(link,
+                        served.another(loops[i], wire,
+                                       i == 0 ? kv::VerifyReads::always : kv::VerifyReads::never));
       links[i] = std::move(link).value();
     }
-    Getter always = by(served.loop(), *links[0], 1);
-    Getter never = by(served.loop(), *links[1], 2);
+    Getter always = by(loops[0], *links[0], 1);
+    Getter never = by(loops[1], *links[1], 2);
     REMORA_TRY_RESULT(most, measure_way(options, way, always, never));
     std::printf("%-7s under a tenth up to %llu B\n", way, static_cast<unsigned long long>(*most));
   }

@@ -62,6 +62,7 @@ class Member {
     kv::ClientOptions client = store_bench::client_options_for(plan_, role_.depth);
     client.timeout_ns = call_timeout_ns;
     client.verify_reads = role_.verify_reads;
+    client.verified_bytes = kv::verified_by_client_bytes;
     client.connect = link::patient_connect;  // as the product has it
     if (!role_.as_product && role_.fabric != link::WireKind::roce) {
       client.whole_value_bytes = 0;

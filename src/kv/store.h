@@ -214,6 +214,7 @@ struct ServerOptions {
   std::uint64_t client_bytes = UINT64_MAX;
   // Whether gets of the server's own process compute the checksums of what they show.
   VerifyReads verify_reads = VerifyReads::automatic;
+  std::uint64_t verified_bytes = 0;  // up to which size, if automatic: see verify_reads.h
   // In how long the checksum of everything that lives is computed once; 0: never.
   std::uint64_t scrub_ns = std::uint64_t{24} * 3600 * 1'000'000'000;
   // Whether the server's loop may wait for a commit that all its clients wait for. Who is far away
@@ -237,6 +238,7 @@ struct ClientOptions {
   // Whether the checksum of a value that was READ is computed. Where it fails the server is asked,
   // which looks for itself.
   VerifyReads verify_reads = VerifyReads::automatic;
+  std::uint64_t verified_bytes = 64;  // up to which size, if automatic: see verify_reads.h
   fabric::ConnectOptions connect = {};
 };
 

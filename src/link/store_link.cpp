@@ -19,6 +19,9 @@ Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, st
   REMORA_CO_TRY_RESULT(engine, kv::find_engine((*session)->design()));
   if ((*session)->rdma() != nullptr || (*session)->is_network()) {
     options.client.connect = (*session)->patience();
+    if ((*session)->rdma() == nullptr) {
+      options.client.verified_bytes = kv::verified_beyond_network_bytes;
+    }
   } else if (!options.client.whole_value_bytes) {
     options.client.whole_value_bytes = local_whole_value_bytes;
     options.client.whole_gets = false;

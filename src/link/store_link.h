@@ -22,7 +22,8 @@ namespace remora::link {
 // The design is the engine that it must be.
 struct StoreLinkOptions : SessionOptions {
   // Where it does not say how values travel, small ones are put within requests on this machine.
-  kv::ClientOptions client = {.connect = patient_connect};
+  kv::ClientOptions client = {.verified_bytes = kv::verified_by_client_bytes,
+                              .connect = patient_connect};
 };
 
 class StoreLink final {

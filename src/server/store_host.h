@@ -51,9 +51,11 @@ struct StoreHostOptions {
   std::optional<fabric::verbs::VerbsOptions> verbs = {};
   std::string pool_path = {};  // made if it is not there; empty: memory
   Media media = Media::automatic;
-  std::uint64_t pool_bytes = std::uint64_t{64} << 20;             // of a pool that is made
-  kv::ServerOptions server = {.connect = link::patient_connect};  // `create` is the host's to say
-  std::uint64_t join_timeout_ns = 10'000'000'000;                 // from the link until the welcome
+  std::uint64_t pool_bytes = std::uint64_t{64} << 20;  // of a pool that is made
+  // `create` is the host's to say.
+  kv::ServerOptions server = {.verified_bytes = kv::verified_by_server_bytes,
+                              .connect = link::patient_connect};
+  std::uint64_t join_timeout_ns = 10'000'000'000;  // from the link until the welcome
   // Of peers from the network, which anybody can be: the same, and how many may not have joined.
   std::uint64_t stranger_timeout_ns = 5'000'000'000;
   std::uint32_t strangers = 64;

@@ -274,7 +274,7 @@ bool EfactoryClient::answers(const ReadObject& object, ConstBytes key) const {
 
 // Whether it is what was put, as far as this client wants to know.
 bool EfactoryClient::passes(const ReadObject& object) {
-  if (!is_verified(options_.verify_reads, object.value.size(), verified_by_client_bytes)) {
+  if (!is_verified(options_.verify_reads, object.value.size(), options_.verified_bytes)) {
     return true;
   }
   host_.charge_crc(object.value.size());

@@ -53,8 +53,8 @@ std::optional<LocalStore::Found> EfactoryLocal::get(ConstBytes key) {
     deleted_since(before);
     return std::nullopt;
   }
-  if (is_verified(verify_reads_, object->value().size(), verified_by_server_bytes) &&
-      !passes(*object)) [[unlikely]] {
+  if (is_verified(verify_reads_, object->value().size(), verified_bytes_) && !passes(*object))
+      [[unlikely]] {
     return Found{{}, object->expires(), object->sequence(), true};
   }
   return Found{object->value(), object->expires(), object->sequence()};

@@ -67,7 +67,10 @@ class EfactoryLocal final : public LocalStore, public Committer::Party {
   std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
 
   // Whether gets compute checksums.
-  void verify_reads(VerifyReads policy) { verify_reads_ = policy; }
+  void verify_reads(VerifyReads policy, std::uint64_t most_bytes) {
+    verify_reads_ = policy;
+    verified_bytes_ = most_bytes;
+  }
 
   // Whether changes wait to become persistent.
   bool busy() const { return persistent_ != last_ || !batch_.empty(); }
@@ -133,6 +136,7 @@ class EfactoryLocal final : public LocalStore, public Committer::Party {
   const std::uint64_t commit_ns_;
   const bool by_commit_;  // persistent after a group commit; else after a drain
   VerifyReads verify_reads_ = VerifyReads::never;
+  std::uint64_t verified_bytes_ = 0;
   std::uint64_t uses_ = 0;
   std::uint64_t seen_uses_ = 0;  // when last asked
   Mark last_ = 0;

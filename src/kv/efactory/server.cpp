@@ -22,7 +22,7 @@ EfactoryServer::EfactoryServer(std::unique_ptr<Catalogue> catalogue, const Serve
       expirer_(*catalogue_, local_),
       requests_({*catalogue_, peers_, rounds_, snapshots_, verifier_, cleaner_, upkeep_, local_},
                 options) {
-  local_.verify_reads(options.verify_reads);
+  local_.verify_reads(options.verify_reads, options.verified_bytes);
 }
 
 EfactoryServer::~EfactoryServer() {
