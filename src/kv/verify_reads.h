@@ -37,7 +37,7 @@ inline Result<VerifyReads> parse_verify_reads(std::string_view text) {
 // worlds that are not this machine have limits of their own.
 inline constexpr std::uint64_t verified_by_client_bytes = 1024;
 inline constexpr std::uint64_t verified_beyond_network_bytes = 65'536;
-inline constexpr std::uint64_t verified_by_server_bytes = 1024;
+inline constexpr std::uint64_t verified_by_server_bytes = 256;
 
 constexpr bool is_verified(VerifyReads policy, std::uint64_t value_bytes, std::uint64_t most) {
   return policy == VerifyReads::always || (policy == VerifyReads::automatic && value_bytes <= most);

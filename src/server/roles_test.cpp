@@ -29,6 +29,7 @@ class RolesTest : public testing::TestWithParam<link::WireKind> {
     options.fabric = GetParam();
     options.pool_bytes = 1 << 20;
     options.access.tokens = {{reader_token, link::Role::read}, {writer_token, link::Role::write}};
+    be_patient(options.server);
     keep_marks(options.server);
     Result<std::unique_ptr<StoreHost>> host = StoreHost::open(loop_, options);
     EXPECT_TRUE(host.ok()) << host.status().message();
