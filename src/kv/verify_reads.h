@@ -40,7 +40,8 @@ inline constexpr std::uint64_t verified_beyond_network_bytes = 65'536;
 inline constexpr std::uint64_t verified_by_server_bytes = 256;
 
 constexpr bool is_verified(VerifyReads policy, std::uint64_t value_bytes, std::uint64_t most) {
-  return policy == VerifyReads::always || (policy == VerifyReads::automatic && value_bytes <= most);
+  return policy == VerifyReads::always ||
+         (policy == VerifyReads::automatic && value_bytes <= most && most != 0);
 }
 
 }  // namespace remora::kv
