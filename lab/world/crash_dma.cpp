@@ -13,6 +13,7 @@ void CrashDma::power_off() {
   powered_ = false;
   step_.disarm();
   reads_.clear();
+  rests_of_.clear();
 }
 
 bool CrashDma::is_persistent(const std::byte* at) const {
@@ -157,6 +158,28 @@ void CrashDma::go_by_caches(ConstBytes range) {
   memory_.end_bypass(offset_of(range.data()), range.size());
 }
 
+// One step in two is followed by the next at once.
+bool CrashDma::ready_to_go_on(QpNumber qp) {
+  if (!powered_ || !rests_) {
+    return powered_;
+  }
+  const auto resting = rests_of_.find(qp);
+  if (resting != rests_of_.end()) {
+    if (runtime_.now_ns() < resting->second.due_ns) {
+      return false;
+    }
+    rests_of_.erase(resting);
+    return true;
+  }
+  if (random_.chance(1, 2)) {
+    return true;
+  }
+  Rest& rest = rests_of_[qp];
+  rest.due_ns = runtime_.after(random_.between(delays_.shortest_ns, delays_.longest_ns));
+  runtime_.arm(rest, rest.due_ns);
+  return false;
+}
+
 void CrashDma::acknowledged(QpNumber qp) {
   const auto newest = posted_.find(qp);
   if (powered_ && newest != posted_.end()) {
@@ -166,6 +189,7 @@ void CrashDma::acknowledged(QpNumber qp) {
 
 void CrashDma::drop(QpNumber qp) {
   reads_.erase(qp);
+  rests_of_.erase(qp);
   if (powered_ && posted_.erase(qp) != 0) {
     memory_.drop_qp(qp);
     tell_watches();

@@ -42,6 +42,10 @@ class CrashDma final : public fabric::nic::Dma {
   // The power is gone: from now on nothing changes the memory, whatever is asked.
   void power_off();
 
+  // Whether a request of several steps may rest between two of them, so that the power can be cut
+  // there.
+  void rest_between_steps(bool rests) { rests_ = rests; }
+
   void write(QpNumber qp, std::byte* to, ConstBytes from) override;
   bool ready_to_read(QpNumber qp, const std::byte* from, std::size_t size_bytes) override;
   void read(QpNumber qp, Bytes to, const std::byte* from) override;
@@ -54,6 +58,7 @@ class CrashDma final : public fabric::nic::Dma {
                Region* persistence) override;
   bool go_past_caches(ConstBytes range) override;
   void go_by_caches(ConstBytes range) override;
+  bool ready_to_go_on(QpNumber qp) override;
   void acknowledged(QpNumber qp) override;
   void drop(QpNumber qp) override;
 
@@ -80,6 +85,13 @@ class CrashDma final : public fabric::nic::Dma {
     std::vector<std::byte> bytes;  // as they were when the READ came
   };
 
+  // A rest between two steps: an event of the loop, so that the NIC asks again.
+  class Rest final : public Timer {
+   public:
+    void expire() override {}
+    std::uint64_t due_ns = 0;
+  };
+
   bool is_persistent(const std::byte* at) const;
   void take(QpNumber qp, Bytes to, const std::byte* from);
   std::uint64_t offset_of(const std::byte* at) const;
@@ -94,6 +106,8 @@ class CrashDma final : public fabric::nic::Dma {
   const PlacementDelays delays_;
   std::map<QpNumber, std::uint64_t> posted_;  // the number of the newest write of each queue pair
   std::map<QpNumber, SlowRead> reads_;        // one of each queue pair: they are answered in order
+  std::map<QpNumber, Rest> rests_of_;
+  bool rests_ = true;
   bool powered_ = true;
   bool by_cpu_ = false;
   Step step_{*this};

@@ -34,7 +34,9 @@ class MappedActor::ActorLane final : public Lane, private Timer {
     return inside_ && there_ == &target && connection_.peer == own;
   }
   bool uses_key(const MappedActor& target, fabric::RemoteKey key) const {
-    return inside_ && there_ == &target && work_.remote.key == key;
+    const bool has_word = work_.opcode == Opcode::flush_payload;
+    return inside_ && there_ == &target &&
+           (work_.remote.key == key || (has_word && work_.word.key == key));
   }
   void stop() { disarm(); }
   void resume() {
@@ -67,6 +69,7 @@ class MappedActor::ActorLane final : public Lane, private Timer {
   void copy_piece();
   void do_word();
   void do_flush();
+  bool finds_word(const MappedActor& there, const SendWork& work);
   void arm_next();
   void expire() override { step(); }
   std::byte* place() const { return region_->bytes().data() + offset_; }
@@ -84,6 +87,9 @@ class MappedActor::ActorLane final : public Lane, private Timer {
   std::uint64_t size_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
   bool flushed_ = false;
+  std::uint64_t word_offset_ = 0;  // of a FLUSH with payload
+  bool word_stored_ = false;
+  bool word_flushed_ = false;
 };
 
 namespace {
@@ -99,6 +105,8 @@ fabric::AccessFlags rights_of(const SendWork& work) {
     case Opcode::compare_swap:
     case Opcode::fetch_add:
       return fabric::remote_atomic;
+    case Opcode::flush_payload:
+      return fabric::flush_persistence;
     case Opcode::flush:
       return work.flush_placement == fabric::FlushPlacement::persistence ? fabric::flush_persistence
                                                                          : fabric::flush_visibility;
@@ -122,12 +130,11 @@ bool MappedActor::ActorLane::begin(const SendWork& work) {
   if (!what || (rights & ~what->rights) != 0) {
     return false;
   }
-  const bool whole =
-      work.opcode == Opcode::flush && work.flush_select == fabric::FlushSelect::region;
-  const std::uint64_t size = whole                          ? what->bytes.size()
-                             : work.opcode == Opcode::flush ? work.flush_bytes
-                             : changes_word(work.opcode)    ? word_bytes
-                                                            : total_bytes(work.pieces);
+  const bool whole = is_flush(work.opcode) && work.flush_select == fabric::FlushSelect::region;
+  const std::uint64_t size = whole                       ? what->bytes.size()
+                             : is_flush(work.opcode)     ? work.flush_bytes
+                             : changes_word(work.opcode) ? word_bytes
+                                                         : total_bytes(work.pieces);
   const auto base = reinterpret_cast<std::uintptr_t>(what->bytes.data());
   const std::uint64_t address = whole ? base : work.remote.address;
   const fabric::AccessFlags local =
@@ -141,6 +148,9 @@ bool MappedActor::ActorLane::begin(const SendWork& work) {
       (brings_bytes(work.opcode) && total_bytes(work.pieces) != size) ||
       (rights == fabric::flush_persistence &&
        there.memory_.strategy().granularity == Granularity::page)) {
+    return false;
+  }
+  if (work.opcode == Opcode::flush_payload && !finds_word(there, work)) {
     return false;
   }
   if (region_ == nullptr || there_ != &there) {
@@ -162,10 +172,28 @@ bool MappedActor::ActorLane::begin(const SendWork& work) {
   offset_ = offset;
   size_bytes_ = size;
   done_bytes_ = 0;
-  flushed_ = false;
+  flushed_ = word_stored_ = word_flushed_ = false;
   inside_ = true;
   arm_next();
   return true;
+}
+
+// Where the word of a FLUSH with payload lies, if it may be stored there.
+bool MappedActor::ActorLane::finds_word(const MappedActor& there, const SendWork& work) {
+  const std::optional<Reachable> what = there.target_->reachable(
+      actor_.wire_.id(), connection_.peer, connection_.number, work.word.key);
+  constexpr fabric::AccessFlags rights =
+      fabric::AccessFlags{fabric::remote_write} | fabric::flush_persistence;
+  if (!what || (rights & ~what->rights) != 0 ||
+      !within(work.word.address - reinterpret_cast<std::uintptr_t>(what->bytes.data()), word_bytes,
+              what->bytes.size()) ||
+      why_not_post_payload(work) != nullptr ||
+      !is_agreed(work.opcode, connection_.traits.agreed.verbs)) {
+    return false;
+  }
+  const ConstBytes memory = there.memory_.visible();
+  word_offset_ = work.word.address - reinterpret_cast<std::uintptr_t>(memory.data());
+  return within(word_offset_, word_bytes, memory.size());
 }
 
 void MappedActor::ActorLane::arm_next() {
@@ -181,7 +209,7 @@ void MappedActor::ActorLane::arm_next() {
 void MappedActor::ActorLane::step() {
   if (changes_word(work_.opcode)) {
     do_word();
-  } else if (work_.opcode == Opcode::flush) {
+  } else if (is_flush(work_.opcode)) {
     do_flush();
   } else {
     copy_piece();
@@ -251,6 +279,18 @@ void MappedActor::ActorLane::do_flush() {
   }
   if (to_medium) {
     (void)region_->drain();
+  }
+  if (work_.opcode == Opcode::flush_payload && !word_stored_) {
+    // The covered bytes are persistent: now the word, in the same three steps.
+    store(region_->bytes().data() + word_offset_, work_.operand);
+    actor_.runtime_.placed(ConstBytes(region_->bytes().data() + word_offset_, word_bytes));
+    word_stored_ = true;
+    return;
+  }
+  if (work_.opcode == Opcode::flush_payload && !word_flushed_) {
+    region_->flush(ConstBytes(region_->bytes().data() + word_offset_, word_bytes));
+    word_flushed_ = true;
+    return;
   }
   done_bytes_ = size_bytes_;
 }

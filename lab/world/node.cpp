@@ -26,7 +26,8 @@ Node::Machine::Machine(Node& node, std::uint64_t seed)
               .keys = fabric::nic::Keys::from_seed(seed),
               .pin_down_entries = static_cast<std::uint32_t>(node.wire_.pin_down_entries()),
               .flush_worth = flush_worth_of(node.options_),
-              .overseer = posted.get()}) {
+              .overseer = posted.get(),
+              .faults = node.options_.faults}) {
   node.loop_.add_poller(committer);
 }
 

@@ -43,6 +43,8 @@ struct NodeOptions {
   // short way too. The host outlives the nodes.
   MappedHost* host = nullptr;
   ActorOptions actor = {};
+  // Planted in its NIC (fabric/nic/faults.h).
+  Faults faults = {};
 };
 
 class Node {

@@ -1,6 +1,7 @@
-// PostedSites: counts and mutes the FLUSHes and ATOMIC WRITEs that the programs of a node post, as
-// CrashMemory does with the calls of their regions. One that is muted goes its way and completes,
-// and does nothing: a FLUSH of no bytes.
+// PostedSites: counts and mutes the FLUSHes, SFLUSHes and ATOMIC WRITEs that the programs of a node
+// post, as CrashMemory does with the calls of their regions. One that is muted goes its way and
+// completes, and does nothing: a FLUSH of no bytes. One with immediate or payload covers nothing,
+// and does the rest.
 #pragma once
 
 #include "fabric/nic/overseer.h"
@@ -20,9 +21,11 @@ class PostedSites final : public fabric::nic::Overseer {
   void look(fabric::SendWork& work) override {
     const std::optional<Site> site = fabric::site_of(work);
     if (site && sites_->visit(SiteKind::post, *site)) {
-      work.opcode = fabric::Opcode::flush;
+      const bool goes_on =
+          work.opcode == fabric::Opcode::flush_imm || work.opcode == fabric::Opcode::flush_payload;
+      work.opcode = goes_on ? work.opcode : fabric::Opcode::flush;
       work.flush_bytes = 0;
-      work.flush_placement = fabric::FlushPlacement::visibility;
+      work.flush_placement = goes_on ? work.flush_placement : fabric::FlushPlacement::visibility;
       work.flush_select = fabric::FlushSelect::range;
     }
   }

@@ -180,6 +180,35 @@ class FlowQueue final : public Poller {
              .flush_bytes = size_bytes,
              .flush_placement = placement}};
   }
+  // And once the bytes are persistent, a receive of the peer's is consumed.
+  FlowSend flush_imm(QueuePair& qp, const RemoteAddress& from, std::uint32_t size_bytes,
+                     std::uint32_t immediate, const Site& site = Site::current()) {
+    return {*this,
+            qp,
+            {.opcode = Opcode::flush_imm,
+             .remote = from,
+             .immediate = immediate,
+             .compare = posted_at(site),
+             .flush_bytes = size_bytes}};
+  }
+  // And once the bytes are persistent, the word is stored, and made persistent too.
+  FlowSend flush_payload(QueuePair& qp, const RemoteAddress& from, std::uint32_t size_bytes,
+                         const RemoteAddress& word, std::uint64_t value,
+                         const Site& site = Site::current()) {
+    return {*this,
+            qp,
+            {.opcode = Opcode::flush_payload,
+             .remote = from,
+             .compare = posted_at(site),
+             .operand = value,
+             .flush_bytes = size_bytes,
+             .word = word}};
+  }
+  // What was sent before is moved to the peer's log, and persistent; the number of the last place
+  // arrives in the eight bytes of `place`.
+  FlowSend sflush(QueuePair& qp, const Sge& place, const Site& site = Site::current()) {
+    return {*this, qp, {.opcode = Opcode::sflush, .compare = posted_at(site)}, place};
+  }
   FlowReceive receive(QueuePair& qp, const Sge& piece) { return {*this, qp, piece}; }
   FlowReceive receive(QueuePair& qp, std::span<const Sge> pieces) { return {*this, qp, pieces}; }
 

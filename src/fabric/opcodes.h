@@ -16,6 +16,7 @@ namespace remora::fabric {
 enum class Payload : std::uint8_t {
   none,
   word,     // eight bytes, which the request itself holds
+  placed,   // the same, and where they go
   message,  // what its pieces hold, or its inline data: any number of packets
 };
 
@@ -25,6 +26,7 @@ enum class Answer : std::uint8_t {
   confirmation,     // a response of its own that brings nothing
   value,            // the word from before, for its piece
   bytes,            // as many as its pieces take: any number of packets
+  place,            // where in a log something is: a number, for its piece if it has one
 };
 
 // The queue pairs that can carry it.
@@ -58,8 +60,13 @@ inline constexpr std::array opcode_rows = {
     OpcodeRow{Opcode::fetch_add,    "fetch-add",    true,  Payload::none,    Answer::value,           false, remote_atomic, carried_by(Transport::rc), false},
     OpcodeRow{Opcode::atomic_write, "atomic-write", true,  Payload::word,    Answer::confirmation,    false, remote_write,  carried_by(Transport::rc), false},
     OpcodeRow{Opcode::flush,        "flush",        true,  Payload::none,    Answer::confirmation,    false, flush_visibility | flush_persistence, carried_by(Transport::rc), false},
+    OpcodeRow{Opcode::flush_imm,    "flush-imm",    true,  Payload::none,    Answer::confirmation,    true,  flush_visibility | flush_persistence, carried_by(Transport::rc), true},
+    OpcodeRow{Opcode::flush_payload, "flush-payload", true, Payload::placed, Answer::confirmation,    false, flush_visibility | flush_persistence, carried_by(Transport::rc), true},
+    OpcodeRow{Opcode::sflush,       "sflush",       true,  Payload::none,    Answer::place,           false, 0,             carried_by(Transport::rc), true},
     OpcodeRow{Opcode::receive,      "receive",      false, Payload::none,    Answer::acknowledgement, false, 0,             every_transport,           false},
     OpcodeRow{Opcode::receive_imm,  "receive-imm",  false, Payload::none,    Answer::acknowledgement, true,  0,             connected,                 false},
+    OpcodeRow{Opcode::receive_logged, "receive-logged", false, Payload::none, Answer::acknowledgement, false, 0,           every_transport,           true},
+    OpcodeRow{Opcode::persisted,    "persisted",    false, Payload::none,    Answer::acknowledgement, false, 0,             every_transport,           true},
     // clang-format on
 };
 
@@ -114,7 +121,8 @@ constexpr bool is_answered(Opcode opcode) {
 // Whether the answer brings bytes for local memory.
 constexpr bool brings_bytes(Opcode opcode) {
   constexpr OpcodeSet set = OpcodeSet::of([](const OpcodeRow& row) {
-    return row.answer == Answer::bytes || row.answer == Answer::value;
+    return row.answer == Answer::bytes || row.answer == Answer::value ||
+           row.answer == Answer::place;
   });
   return set.has(opcode);
 }
@@ -131,6 +139,19 @@ constexpr bool changes_word(Opcode opcode) {
   constexpr OpcodeSet set = OpcodeSet::of([](const OpcodeRow& row) {
     return row.answer == Answer::value || row.payload == Payload::word;
   });
+  return set.has(opcode);
+}
+
+// FLUSH, with whatever goes along.
+constexpr bool is_flush(Opcode opcode) {
+  constexpr OpcodeSet set =
+      OpcodeSet::of([](const OpcodeRow& row) { return (row.rights & flush_persistence) != 0; });
+  return set.has(opcode);
+}
+
+// Remora's own.
+constexpr bool is_vendor(Opcode opcode) {
+  constexpr OpcodeSet set = OpcodeSet::of([](const OpcodeRow& row) { return row.is_vendor; });
   return set.has(opcode);
 }
 
@@ -153,7 +174,7 @@ static_assert([] {
       return false;
     }
   }
-  return opcode_rows.size() == static_cast<std::size_t>(Opcode::receive_imm) + 1;
+  return opcode_rows.size() == static_cast<std::size_t>(Opcode::persisted) + 1;
 }());
 
 }  // namespace remora::fabric

@@ -13,7 +13,8 @@ namespace {
 const char* why_not(Opcode opcode, Transport transport) {
   std::array<std::byte, word_bytes> word{};
   const Sge piece = {word.data(), word_bytes, 1};
-  return why_not_post({.opcode = opcode, .pieces = {&piece, 1}}, {.transport = transport});
+  const std::span<const Sge> pieces(&piece, is_flush(opcode) ? 0 : 1);
+  return why_not_post({.opcode = opcode, .pieces = pieces}, {.transport = transport});
 }
 
 TEST(Opcodes, have_names_of_their_own) {
@@ -60,6 +61,12 @@ TEST(Opcodes, are_sorted_by_what_their_rows_say) {
   EXPECT_FALSE(is_answered(Opcode::send));
   EXPECT_TRUE(changes_word(Opcode::atomic_write));
   EXPECT_FALSE(is_atomic(Opcode::atomic_write));
+  EXPECT_TRUE(brings_bytes(Opcode::sflush));
+  EXPECT_FALSE(is_atomic(Opcode::sflush));
+  EXPECT_TRUE(is_flush(Opcode::flush_payload));
+  EXPECT_FALSE(is_flush(Opcode::sflush));
+  EXPECT_TRUE(is_vendor(Opcode::flush_imm));
+  EXPECT_FALSE(is_vendor(Opcode::flush));
   EXPECT_TRUE(names_memory(Opcode::flush));
   EXPECT_FALSE(names_memory(Opcode::send_imm));
 }

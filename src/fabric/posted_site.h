@@ -1,6 +1,6 @@
-// Where in the source a request was posted: of a FLUSH or an ATOMIC WRITE, whose `compare` means
-// nothing else. A persist call of a Region has its Site beside it (pmem/region.h); this is the same
-// for one that travels, so that the crash world can count it, and mute it.
+// Where in the source a request was posted: of a FLUSH, SFLUSH or ATOMIC WRITE, whose `compare`
+// means nothing else. A persist call of a Region has its Site beside it (pmem/region.h); this is
+// the same for one that travels, so that the crash world can count it, and mute it.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ static_assert(sizeof(Site) == sizeof(SendWork::compare));
 
 // Requests that can have one.
 constexpr bool may_have_site(Opcode opcode) {
-  return opcode == Opcode::flush || opcode == Opcode::atomic_write;
+  return is_flush(opcode) || opcode == Opcode::sflush || opcode == Opcode::atomic_write;
 }
 
 // For SendWork::compare.

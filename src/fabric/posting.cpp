@@ -37,6 +37,18 @@ const char* why_not_post(const SendWork& work, const QueuePairOptions& options) 
   if (is_atomic(work.opcode) && total_bytes(work.pieces) != word_bytes) {
     return "an atomic returns eight bytes";
   }
+  if (work.opcode == Opcode::sflush && !work.pieces.empty() &&
+      total_bytes(work.pieces) != word_bytes) {
+    return "SFLUSH returns eight bytes, or none where it has no piece";
+  }
+  return work.opcode == Opcode::flush_payload ? why_not_post_payload(work) : nullptr;
+}
+
+const char* why_not_post_payload(const SendWork& work) {
+  if (!work.pieces.empty() || work.flush_placement != FlushPlacement::persistence ||
+      work.word.address % word_bytes != 0) {
+    return "FLUSH with payload is one to persistence, has no pieces, and stores an aligned word";
+  }
   return nullptr;
 }
 

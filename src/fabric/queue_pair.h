@@ -83,6 +83,32 @@
 //      lost and changes nothing; nobody is told, and both queue pairs go on.
 //  U11  A peer that is gone is not noticed: what is posted completes as before.
 //
+// DURABLE
+//  D1  What the standard does not have is posted where both sides have agreed to it alone; elsewhere
+//      it is refused as unsupported, and nothing is sent.
+//  D2  A FLUSH with immediate data consumes a receive of the peer's, and is told there, when the
+//      bytes that it covers are persistent; for want of a receive F1 holds.
+//  D3  A FLUSH with payload stores its word, aligned, when the bytes that it covers are persistent
+//      and never before, seen or kept; when it has completed, the word is persistent too.
+//  D4  That word may lie in another region than the bytes; R1 holds for both, and the word needs the
+//      rights to WRITE and to flush to persistence.
+//  D5  On a queue pair with a log (message_log.h) the receive of a SEND is told when the message was
+//      moved to the next place of the log and is persistent there, and which place that is; until
+//      then the receive is the device's.
+//  D6  SFLUSH moves all messages that were sent before it and not moved, in their order, and
+//      completes, with the number of the last place, when they are persistent.
+//  D7  In an ordered log the first word of a message is stored when the rest is persistent and never
+//      before, seen or kept; when the receive is told, the word is persistent too.
+//  D8  A log without room makes the peer wait as a missing receive does (F1), and nothing is lost.
+//  D9  An SFLUSH with nothing to move, and a message that fits no place or has immediate data, are a
+//      remote_invalid_request.
+//  D10  RFlush: where the device moves messages by itself, and in a region with flushes_writes, a
+//      SEND or WRITE completes when what it brought is persistent there. It takes no agreement.
+//  D11  RFlush of what is unreliable: a side with told_when_persistent is told by a completion of
+//      its send queue, `persisted`, that a message is persistent at a peer which has agreed to
+//      RFlush. Nobody tells twice, and what gets lost on the way is not told at all.
+//  D12  An unreliable message that finds no place in the log is lost.
+//
 // SHARED RECEIVES
 //  S1  Receives of a shared queue are consumed in the order posted, each by the message that begins
 //      next on any of its queue pairs, whose own receive queue is told.
@@ -106,6 +132,7 @@
 namespace remora::fabric {
 
 class CompletionQueue;
+class MessageLog;
 class SharedReceives;
 
 struct QueuePairOptions {
@@ -119,6 +146,11 @@ struct QueuePairOptions {
   QueueKey queue_key = 0;               // of datagrams: those that this side takes
   // Receives are taken from there, and max_receives means nothing; of the same domain.
   SharedReceives* shared_receives = nullptr;
+  // What SENDs bring is moved there (D5 to D10); not with shared receives. It outlives the queue
+  // pair. A device that has none says unsupported.
+  MessageLog* log = nullptr;
+  // Of UC and UD: this side is told when the peer's RFlush has made a message persistent (D11).
+  bool told_when_persistent = false;
 };
 
 // What the two sides tell each other, by whatever means, before they can talk.

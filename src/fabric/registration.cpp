@@ -8,7 +8,7 @@ const char* why_not_register(Bytes bytes, AccessFlags access, Region* persistenc
   if (bytes.empty()) {
     return "a region needs bytes";
   }
-  if ((access & ~(every_access | relaxed_order | past_caches)) != 0) {
+  if ((access & ~(every_access | relaxed_order | past_caches | flushes_writes)) != 0) {
     return "there is no such right";
   }
   if ((access & (remote_write | remote_atomic)) != 0 && (access & local_write) == 0) {
@@ -16,6 +16,9 @@ const char* why_not_register(Bytes bytes, AccessFlags access, Region* persistenc
   }
   if ((access & flush_persistence) != 0 && persistence == nullptr) {
     return "flush_persistence needs the region that makes the bytes persistent";
+  }
+  if ((access & flushes_writes) != 0 && persistence == nullptr) {
+    return "flushes_writes needs the region that makes the bytes persistent";
   }
   if (persistence != nullptr) {
     const auto offset =

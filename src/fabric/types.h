@@ -33,6 +33,9 @@ enum Access : std::uint32_t {
   // them, though DMA goes into the caches elsewhere (DDIO). A device that cannot keep it refuses
   // the region as unsupported.
   past_caches = 1 << 21,
+  // Not a right but a demand: what peers WRITE here the device makes persistent by itself, and only
+  // then tells the peer (RFlush). It needs the region that makes the bytes persistent.
+  flushes_writes = 1 << 22,
 };
 using AccessFlags = std::uint32_t;
 inline constexpr AccessFlags every_access =
@@ -49,8 +52,13 @@ enum class Opcode : std::uint8_t {
   fetch_add,
   atomic_write,
   flush,
-  receive,      // in completions: a SEND arrived
-  receive_imm,  // in completions: a WRITE with IMM consumed a receive
+  flush_imm,
+  flush_payload,
+  sflush,
+  receive,         // in completions: a SEND arrived
+  receive_imm,     // in completions: a WRITE or FLUSH with IMM consumed a receive
+  receive_logged,  // in completions: a SEND arrived, and was moved to a log
+  persisted,       // in completions: the peer has told that a message is persistent
 };
 std::string_view to_string(Opcode opcode);
 

@@ -33,15 +33,18 @@ struct SendWork {
   bool fence = false;      // starts only after every earlier READ and atomic has completed
   bool solicited = false;  // SEND and IMM: raises the event of a peer that asked for those only
   std::span<const Sge> pieces =
-      {};                         // source of SEND and WRITE; target of READ and atomics (8 bytes)
-  RemoteAddress remote = {};      // all but SEND; of a datagram, where it goes (datagram.h)
-  std::uint32_t immediate = 0;    // *_imm
-  std::uint64_t compare = 0;      // compare_swap; others: see posted_site.h
+      {};  // source of SEND and WRITE; target of READ, atomics (8 bytes) and SFLUSH (8 or none)
+  RemoteAddress remote = {};    // all but SEND; of a datagram, where it goes (datagram.h)
+  std::uint32_t immediate = 0;  // *_imm
+  // compare_swap. Of FLUSH and what changes a word: see posted_site.h. Of a SEND or WRITE through a
+  // queue pair with told_when_persistent: the id with which that is told.
+  std::uint64_t compare = 0;
   std::uint64_t operand = 0;      // compare_swap: the new value; fetch_add: the summand;
-                                  // atomic_write: the value
+                                  // atomic_write, flush_payload: the value
   std::uint32_t flush_bytes = 0;  // flush of a range
   FlushPlacement flush_placement = FlushPlacement::persistence;
   FlushSelect flush_select = FlushSelect::range;
+  RemoteAddress word = {};  // flush_payload: where its value goes
 };
 
 // One entry of the receive queue.
@@ -55,8 +58,8 @@ struct WorkCompletion {
   WorkStatus status = WorkStatus::success;
   Opcode opcode = Opcode::send;  // has a meaning on success only, as size and immediate
   bool has_immediate = false;
-  std::uint32_t immediate = 0;
-  std::uint32_t size_bytes = 0;  // of what arrived: receive, read, atomics
+  std::uint32_t immediate = 0;   // of receive_logged: in which place of the log, from 0
+  std::uint32_t size_bytes = 0;  // of what arrived: receive, read, atomics, sflush
   QpNumber qp = 0;
 };
 

@@ -17,13 +17,16 @@ std::unique_ptr<T> made(Result<std::unique_ptr<T>> result) {
 }
 
 std::unique_ptr<QueuePair> make_queue_pair(End& end, const PairOptions& options) {
-  auto qp = made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
-                                                .receive_queue = end.receive_queue.get(),
-                                                .max_sends = options.max_sends,
-                                                .max_pieces = options.max_pieces,
-                                                .transport = options.transport,
-                                                .queue_key = pair_key,
-                                                .shared_receives = end.shared.get()}));
+  auto qp =
+      made(end.domain->create_queue_pair({.send_queue = end.send_queue.get(),
+                                          .receive_queue = end.receive_queue.get(),
+                                          .max_sends = options.max_sends,
+                                          .max_pieces = options.max_pieces,
+                                          .transport = options.transport,
+                                          .queue_key = pair_key,
+                                          .shared_receives = end.shared.get(),
+                                          .log = end.log.get(),
+                                          .told_when_persistent = options.told_when_persistent}));
   EXPECT_TRUE(qp->initialise().ok());
   return qp;
 }
@@ -39,6 +42,10 @@ void make_end(End& end, Device& device, Bytes memory, AccessFlags access, Region
   end.receive_queue = made(device.create_completion_queue(1024));
   if (shares) {
     end.shared = made(end.domain->create_shared_receives({}));
+  }
+  if (options.log && region != nullptr &&
+      access != (every_access & ~AccessFlags{flush_persistence})) {
+    end.log = std::make_unique<MessageLog>(*end.memory, *options.log);
   }
   end.qp = make_queue_pair(end, options);
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/message_log.h"
 #include "tests/fabric/world.h"
 
 namespace remora::fabric::contract {
@@ -34,6 +35,7 @@ struct End {
   std::unique_ptr<MemoryRegion> buffers;   // far: where receives land; DRAM
   std::unique_ptr<CompletionQueue> send_queue;
   std::unique_ptr<CompletionQueue> receive_queue;
+  std::unique_ptr<MessageLog> log;  // far: where the pair's options ask for it
   std::unique_ptr<QueuePair> qp;
   std::vector<WorkCompletion> sends;     // polled so far
   std::vector<WorkCompletion> receives;  // polled so far
@@ -42,13 +44,15 @@ struct End {
 };
 
 struct PairOptions {
-  std::optional<ConnectOptions> near;  // the world's unless given
-  std::optional<ConnectOptions> far;
+  std::optional<ConnectOptions> near = {};  // the world's unless given
+  std::optional<ConnectOptions> far = {};
   AccessFlags far_access = every_access;  // of far's memory region
   std::uint32_t max_sends = 128;
   std::uint32_t max_pieces = QueuePairOptions().max_pieces;
   Transport transport = Transport::rc;
   bool shares = false;  // far's receives are shared
+  bool told_when_persistent = false;
+  std::optional<MessageLogOptions> log = {};  // where far's messages go, in its memory
 };
 
 // The key of both sides' queue pairs for datagrams.

@@ -50,6 +50,15 @@ std::map<std::string, std::string> parts_of(const std::string& device, bool read
   return parts;
 }
 
+std::map<std::string, std::string> not_on_devices() {
+  std::map<std::string, std::string> sentences;
+  for (int number = 1; number <= 12; ++number) {
+    sentences["D" + std::to_string(number)] =
+        "no RDMA device has verbs of Remora's own; what asks for them is refused";
+  }
+  return sentences;
+}
+
 WorldKind fallback_world(const std::string& device) {
   return {.name = "verbs",
           .make =
@@ -57,6 +66,7 @@ WorldKind fallback_world(const std::string& device) {
                 return make_verbs_world(
                     {.device = device, .flush = verbs::FlushMethod::read_after_write}, "");
               },
+          .not_here = not_on_devices(),
           .in_part = parts_of(device, true)};
 }
 
@@ -67,6 +77,7 @@ WorldKind native_world(const std::string& device, const std::string& dax) {
                           return make_verbs_world(
                               {.device = device, .flush = verbs::FlushMethod::native}, dax);
                         },
+                    .not_here = not_on_devices(),
                     .in_part = parts_of(device, false)};
   const auto opened =
       verbs::VerbsDevice::open({.device = device, .flush = verbs::FlushMethod::native});
@@ -81,7 +92,7 @@ WorldKind native_world(const std::string& device, const std::string& dax) {
 // Far's agent makes queue pairs and regions, and neither address handles nor shared queues; what is
 // lost on one machine is lost as well between two.
 std::map<std::string, std::string> not_between_machines() {
-  std::map<std::string, std::string> sentences;
+  std::map<std::string, std::string> sentences = not_on_devices();
   for (const auto& [letter, count] : {std::pair("U", 11), std::pair("S", 4)}) {
     for (int number = 1; number <= count; ++number) {
       sentences[letter + std::to_string(number)] =

@@ -53,6 +53,10 @@ class Dma {
   virtual Ticket flush(QpNumber qp, ConstBytes range, FlushPlacement placement,
                        Region* persistence) = 0;
 
+  // Asked between two steps of a request that has several, such as a copy and the word that vouches
+  // for it: whether the next one may begin. Where it may not, an event tells when to ask again.
+  virtual bool ready_to_go_on(QpNumber /*qp*/) { return true; }
+
   // From here on what is written in this range goes past the caches, until it is taken back as
   // often; false where nobody can keep that.
   virtual bool go_past_caches(ConstBytes /*range*/) { return false; }

@@ -191,6 +191,7 @@ class Wire {
     memory_read,  // for the answer that is sent next
     memory_write,
     persist,
+    log_lookup,  // the count is of messages
   };
   virtual void charge(Cost cost, std::uint64_t count) = 0;
 

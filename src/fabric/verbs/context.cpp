@@ -162,6 +162,9 @@ Status Context::look() {
           methods_.flush == FlushMethod::native ? FlushWorth::persistent : FlushWorth::pushed,
       .capabilities = capabilities_of(methods_, facts_)};
   attributes_.durable = durable_of(methods_);
+  for (Capability& capability : durable_capabilities(methods_)) {
+    attributes_.capabilities.push_back(std::move(capability));
+  }
   const std::string by = "the device's, by libibverbs";
   attributes_.capabilities.push_back({"unreliable connections", Support::native, by});
   attributes_.capabilities.push_back({"datagrams", Support::native, by});

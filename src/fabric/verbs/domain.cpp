@@ -107,6 +107,11 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
         "libibverbs has no way to keep what peers write out of the CPU's caches; register "
         "without past_caches, and let a CPU flush what they write");
   }
+  if ((access & flushes_writes) != 0) {
+    return Status(Code::unsupported,
+                  "no RDMA device makes persistent by itself what peers write (RFlush); register "
+                  "without flushes_writes, and let a CPU flush it");
+  }
   const FlushMethod method = context_.methods().flush;
   if ((access & flush_persistence) != 0) {
     if (const char* reason = why_not_persistent(persistence->strategy(), method)) {

@@ -98,6 +98,18 @@ std::array<Support, durable_verbs.size()> durable_of(const Methods& methods) {
   return durable;
 }
 
+std::vector<Capability> durable_capabilities(const Methods& methods) {
+  const auto supports = durable_of(methods);
+  std::vector<Capability> list;
+  for (const DurableVerb verb : durable_verbs) {
+    const Support support = supports[static_cast<std::size_t>(verb)];
+    list.push_back({std::string(to_string(verb)), support,
+                    support == Support::none ? "no RDMA device has it; it is refused"
+                                             : "as flush to persistence"});
+  }
+  return list;
+}
+
 const char* why_not_persistent(const Strategy& strategy, FlushMethod method) {
   if (strategy.granularity == Granularity::page) {
     return "no NIC commits pages of a file to its disk: a FLUSH over a verbs device needs a pool "

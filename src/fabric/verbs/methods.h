@@ -48,8 +48,9 @@ Result<Methods> choose_methods(const MethodFacts& facts, std::optional<FlushMeth
 // The same for people, with the reason.
 std::vector<Capability> capabilities_of(const Methods& methods, const MethodFacts& facts);
 
-// Of each DurableVerb.
+// Of each DurableVerb, and, of those that are none, why.
 std::array<Support, durable_verbs.size()> durable_of(const Methods& methods);
+std::vector<Capability> durable_capabilities(const Methods& methods);
 
 // Why a FLUSH by this method cannot make bytes of such a region persistent, or null.
 const char* why_not_persistent(const Strategy& strategy, FlushMethod method);

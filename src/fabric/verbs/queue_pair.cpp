@@ -48,6 +48,12 @@ Status check_options(const Context& context, const DomainCore& domain,
       return Status(Code::invalid_argument, "the shared receive queue is of another domain");
     }
   }
+  if (options.log != nullptr || options.told_when_persistent) {
+    return Status(
+        Code::unsupported,
+        "no RDMA device makes persistent by itself what it receives (SFlush, RFlush); the "
+        "receiver's CPU has to");
+  }
   const DeviceAttributes& most = context.attributes();
   if (options.max_sends > most.max_work_requests || options.max_receives > most.max_work_requests ||
       options.max_pieces > most.max_pieces || options.max_inline_bytes > most.max_inline_bytes) {

@@ -177,6 +177,9 @@ Status Qp::post_native([[maybe_unused]] const SendWork& work) {
 }
 
 const char* Qp::why_not(const SendWork& work) const {
+  if (static_cast<std::size_t>(work.opcode) < opcode_rows.size() && is_vendor(work.opcode)) {
+    return not_agreed;
+  }
   if (!is_datagram()) {
     return why_not_post(work, options_);
   }
@@ -199,7 +202,7 @@ Status Qp::post_sends(std::span<const SendWork> works) {
     if (reason != nullptr || sends_.room() == 0) [[unlikely]] {
       REMORA_TRY(post_ready(ready));
       return reason != nullptr
-                 ? Status(Code::invalid_argument, reason)
+                 ? Status(reason == not_agreed ? Code::unsupported : Code::invalid_argument, reason)
                  : Status(Code::no_space, "the send queue is full; poll its completions");
     }
     context_.count_request();

@@ -68,6 +68,9 @@ class Registration final : public MemoryRegion {
     return true;
   }
   bool translate_with(Translation& translation) override {
+    if ((what_.access & flushes_writes) != 0) {
+      return false;
+    }
     what_.translation = &translation;
     what_.asks = true;
     memory_.changed();
@@ -91,8 +94,11 @@ Result<std::unique_ptr<MemoryRegion>> Domain::register_memory(Bytes bytes, Acces
   }
   Engine& engine = core_.engine();
   auto region = std::make_unique<Registration>(
-      core_, RegisteredMemory{
-                 .bytes = bytes, .access = access, .domain = id_, .persistence = persistence});
+      core_, RegisteredMemory{.bytes = bytes,
+                              .access = access,
+                              .domain = id_,
+                              .persistence = persistence,
+                              .asks = (access & flushes_writes) != 0});
   if (!region->keeps_past_caches()) {
     return Status(Code::unsupported,
                   "nothing here keeps what peers write out of the CPU's caches; register without "

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "base/faults.h"
 #include "fabric/device.h"
 #include "fabric/nic/dma.h"
 #include "fabric/nic/dma/plain_dma.h"
@@ -34,6 +35,8 @@ struct NicOptions {
   FlushWorth flush_worth = FlushWorth::persistent;
   // Is asked before anything is posted to a queue pair; outlives the device. Null: nobody.
   Overseer* overseer = nullptr;
+  // The mistake that is planted in it, of those in fabric/nic/faults.h.
+  Faults faults = {};
 };
 
 class NicCore;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/nic/queue_pair/message_mover.h"
 #include "fabric/nic/queue_pair/overseen_qp.h"
 #include "fabric/nic/queue_pair/shared_queue.h"
 
@@ -98,6 +99,7 @@ NicCore::NicCore(Runtime& runtime, Wire& wire, Dma& dma, const NicOptions& optio
       attributes_(attributes_of(options, engine_)),
       violation_limit_(options.access_violation_limit),
       overseer_(options.overseer) {
+  engine_.faults = options.faults;
   runtime.add_poller(*this);
   if (engine_.shortcut != nullptr) {
     engine_.shortcut->attach(this);
@@ -130,6 +132,14 @@ Result<std::unique_ptr<QueuePair>> NicCore::create(DomainId domain,
     const auto* shared = dynamic_cast<const SharedQueue*>(options.shared_receives);
     if (shared == nullptr || shared->domain() != domain) {
       return Status(Code::invalid_argument, "the shared receive queue is of another domain");
+    }
+  }
+  if (options.log != nullptr) {
+    const char* reason = options.shared_receives != nullptr
+                             ? "a queue pair with a log has receives of its own"
+                             : why_not_bind(*options.log, domain, engine_.memory);
+    if (reason != nullptr) {
+      return Status(Code::invalid_argument, reason);
     }
   }
   if (options.max_sends > limits::work_requests || options.max_receives > limits::work_requests ||
@@ -206,8 +216,11 @@ std::optional<Reachable> NicCore::reachable(LinkId link, QpNumber own, QpNumber 
   if (memory == nullptr || memory->translation != nullptr) {
     return std::nullopt;
   }
-  return Reachable{memory->bytes, memory->access & (qp->remote_access() | relaxed_order),
-                   memory->persistence};
+  AccessFlags rights = memory->access & (qp->remote_access() | relaxed_order);
+  if ((memory->access & flushes_writes) != 0) {
+    rights &= ~AccessFlags{remote_write};  // the responder has a part in it
+  }
+  return Reachable{memory->bytes, rights, memory->persistence};
 }
 
 // --- The turn ---

@@ -55,6 +55,12 @@ enum class PacketOpcode : std::uint8_t {
   // Datagrams.
   ud_send_only = 0x64,
   ud_send_only_imm = 0x65,
+  // Remora's own, for peers that have agreed to them.
+  flush_payload = 0xc0,
+  flush_imm = 0xc1,
+  sflush = 0xc2,
+  place_acknowledge = 0xc3,  // of sflush, with the number of a place
+  persisted = 0xc4,          // a message that nobody acknowledges, by its last number
 };
 
 // Extension headers, in the order in which they follow the base header.
@@ -69,7 +75,9 @@ enum PacketPart : std::uint8_t {
   part_deth = 1 << 7,
 };
 
-enum class PacketPayload : std::uint8_t { none, word, any };
+// Placed: an address, 8, its key, 4, four zeros, and a word.
+enum class PacketPayload : std::uint8_t { none, word, placed, any };
+inline constexpr std::size_t placed_word_bytes = 24;
 
 // What the receiver does with it.
 enum class PacketKind : std::uint8_t {
@@ -82,10 +90,11 @@ enum class PacketKind : std::uint8_t {
   // A queue pair of another transport drops them.
   unreliable,
   datagram,
+  told,  // of such a message, to its sender
 };
 
 constexpr bool is_unreliable_kind(PacketKind kind) {
-  return kind == PacketKind::unreliable || kind == PacketKind::datagram;
+  return kind == PacketKind::unreliable || kind == PacketKind::datagram || kind == PacketKind::told;
 }
 
 struct PacketRow {
@@ -169,7 +178,12 @@ inline constexpr PacketRows packet_rows = by_number(
     PacketRow{PacketOpcode::uc_write_only,         PacketKind::unreliable, Opcode::write,        true,  true,  part_reth,                   PacketPayload::any},
     PacketRow{PacketOpcode::uc_write_only_imm,     PacketKind::unreliable, Opcode::write_imm,    true,  true,  part_reth | part_imm,        PacketPayload::any},
     PacketRow{PacketOpcode::ud_send_only,          PacketKind::datagram,   Opcode::send,         true,  true,  part_deth,                   PacketPayload::any},
-    PacketRow{PacketOpcode::ud_send_only_imm,      PacketKind::datagram,   Opcode::send_imm,     true,  true,  part_deth | part_imm,        PacketPayload::any});
+    PacketRow{PacketOpcode::ud_send_only_imm,      PacketKind::datagram,   Opcode::send_imm,     true,  true,  part_deth | part_imm,        PacketPayload::any},
+    PacketRow{PacketOpcode::flush_payload,        PacketKind::request,  Opcode::flush_payload, true, true,  part_feth | part_reth,       PacketPayload::placed},
+    PacketRow{PacketOpcode::flush_imm,            PacketKind::request,  Opcode::flush_imm,    true,  true,  part_feth | part_reth | part_imm, PacketPayload::none},
+    PacketRow{PacketOpcode::sflush,               PacketKind::request,  Opcode::sflush,       true,  true,  0,                           PacketPayload::none},
+    PacketRow{PacketOpcode::place_acknowledge,    PacketKind::response, Opcode::sflush,       true,  true,  part_aeth | part_atomic_ack, PacketPayload::none},
+    PacketRow{PacketOpcode::persisted,            PacketKind::told,     Opcode::persisted,    true,  true,  0,                           PacketPayload::none});
 // clang-format on
 
 constexpr const PacketRow& row_of(PacketOpcode opcode) {

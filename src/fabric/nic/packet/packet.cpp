@@ -139,8 +139,17 @@ void take_extensions(Reader reader, Packet& packet, std::uint8_t parts) {
 }
 
 bool payload_fits(PacketPayload allowed, std::size_t size_bytes) {
-  return allowed == PacketPayload::any ||
-         size_bytes == (allowed == PacketPayload::word ? word_bytes : 0);
+  switch (allowed) {
+    case PacketPayload::none:
+      return size_bytes == 0;
+    case PacketPayload::word:
+      return size_bytes == word_bytes;
+    case PacketPayload::placed:
+      return size_bytes == placed_word_bytes;
+    case PacketPayload::any:
+      return true;
+  }
+  return false;
 }
 
 }  // namespace

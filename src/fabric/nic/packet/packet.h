@@ -13,6 +13,7 @@
 // The parser takes bytes from outside: it may be handed anything.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +26,8 @@ namespace remora::fabric::nic {
 // Syndromes of the AETH.
 inline constexpr std::uint8_t syndrome_acknowledge = 0x1f;  // with no limit of credits
 inline constexpr std::uint8_t syndrome_rnr = 0x20;          // or-ed with the timer code
+// Between those that have agreed on verbs of Remora's own: a medium is at it. Or-ed as the last.
+inline constexpr std::uint8_t syndrome_waits = 0x40;
 inline constexpr std::uint8_t syndrome_nak_sequence = 0x60;
 inline constexpr std::uint8_t syndrome_nak_invalid_request = 0x61;
 inline constexpr std::uint8_t syndrome_nak_access = 0x62;
@@ -104,6 +107,25 @@ inline constexpr std::uint16_t default_partition = 0xffff;
 [[gnu::always_inline]] inline void encode_aeth(const Packet& packet, std::byte* out) {
   store(out, __builtin_bswap32(std::uint32_t{packet.syndrome} << 24 |
                                (packet.message_count & 0xffffff)));
+}
+
+// The payload of a FLUSH with payload.
+struct PlacedWord {
+  std::uint64_t address = 0;
+  RemoteKey key = 0;
+  std::uint64_t value = 0;
+};
+inline PlacedWord decode_placed_word(ConstBytes payload) {
+  std::byte copied[placed_word_bytes];
+  std::copy(payload.begin(), payload.end(), copied);
+  return {__builtin_bswap64(load<std::uint64_t>(copied)),
+          __builtin_bswap32(load<std::uint32_t>(copied + 8)), load<std::uint64_t>(copied + 16)};
+}
+inline void encode_placed_word(const PlacedWord& word, Bytes payload) {
+  store(payload.data(), __builtin_bswap64(word.address));
+  store(payload.data() + 8, __builtin_bswap32(word.key));
+  store(payload.data() + 12, std::uint32_t{0});
+  store(payload.data() + 16, word.value);
 }
 
 struct Parsed {

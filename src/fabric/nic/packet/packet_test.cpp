@@ -111,7 +111,7 @@ TEST(Packet, knows_its_opcodes_and_no_others) {
   for (int code = 0; code < 256; ++code) {
     known += is_packet_opcode(static_cast<std::uint8_t>(code)) ? 1 : 0;
   }
-  EXPECT_EQ(known, 25 + 12 + 2);
+  EXPECT_EQ(known, 25 + 12 + 2 + 5);
   EXPECT_FALSE(is_packet_opcode(0x15));
   EXPECT_FALSE(is_packet_opcode(0x2c));  // an unreliable connection carries no READ
 }
@@ -122,7 +122,8 @@ bool draw(Random& random, Packet& packet) {
   for (std::byte& byte : bytes) {
     byte = static_cast<std::byte>(random.next());
   }
-  bytes[0] = static_cast<std::byte>(random.below(0x70));
+  const std::uint64_t code = random.below(0x75);
+  bytes[0] = static_cast<std::byte>(code < 0x70 ? code : code - 0x70 + 0xc0);
   bytes[1] &= std::byte{0xb0};
   bytes[2] = bytes[3] = std::byte{0xff};
   Parsed parsed;
@@ -158,7 +159,10 @@ TEST(Packet, survives_every_truncation_and_change) {
     }
     Packet packet;
     packet.opcode = static_cast<PacketOpcode>(code);
-    packet.payload_bytes = packet.opcode == PacketOpcode::atomic_write ? 8 : 0;
+    const PacketPayload payload = row_of(packet.opcode).payload;
+    packet.payload_bytes = payload == PacketPayload::word     ? 8
+                           : payload == PacketPayload::placed ? placed_word_bytes
+                                                              : 0;
     const std::vector<std::byte> bytes = encoded(packet);
     Parsed parsed;
     EXPECT_TRUE(parses(bytes, parsed)) << code;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/faults.h"
 #include "fabric/device.h"
 #include "fabric/nic/completions.h"
 #include "fabric/nic/dma.h"
@@ -139,6 +140,7 @@ struct Engine {
   Wire& wire;
   Dma& dma;
   Keys keys;
+  Faults faults;  // of durable verbs
   Memory memory;
   DeviceCounters counters;
   Addresses addresses;           // that datagrams go to

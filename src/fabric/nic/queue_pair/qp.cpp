@@ -30,7 +30,10 @@ Qp::Qp(QpOwner& owner, DomainId domain, const QueuePairOptions& options)
       sends_(options),
       receives_(receive_queue_of(options)),
       requester_(*this, connection_, sends_),
-      responder_(connection_, receives_),
+      mover_(options.log == nullptr
+                 ? nullptr
+                 : std::make_unique<MessageMover>(connection_, *options.log, options)),
+      responder_(connection_, receives_, mover_.get()),
       windows_(&no_windows) {}
 
 Qp::~Qp() {
@@ -103,6 +106,9 @@ void Qp::reset() {
   }
   sends_.clear();
   receives_.clear();
+  if (mover_ != nullptr) {
+    mover_->clear();
+  }
   first_packet_ = connection_.engine.keys.next() & sequence_mask;
   state_ = QpState::reset;
 }
@@ -149,6 +155,9 @@ bool Qp::quiet() const {
 void Qp::flush_queues() {
   for (; !sends_.empty(); sends_.pop()) {
     push_flushed(*connection_.send_completions, sends_.front().id, sends_.front().opcode);
+  }
+  if (mover_ != nullptr) {
+    mover_->flush();
   }
   for (; !receives_.empty(); receives_.pop()) {
     push_flushed(*connection_.receive_completions, receives_.front_id(), Opcode::receive);
@@ -352,8 +361,10 @@ Status Qp::post_one(const SendWork& work) {
   if (sends_.full()) {
     return Status(Code::no_space, "the send queue is full; poll its completions");
   }
-  const std::uint64_t size =
-      work.opcode == Opcode::flush ? work.flush_bytes : total_bytes(work.pieces);
+  if (is_vendor(work.opcode) && !is_agreed(work.opcode, connection_.traits.agreed.verbs)) {
+    return Status(Code::unsupported, not_agreed);
+  }
+  const std::uint64_t size = is_flush(work.opcode) ? work.flush_bytes : total_bytes(work.pieces);
   push(work, static_cast<std::uint32_t>(std::min<std::uint64_t>(size, UINT32_MAX)));
   return {};
 }

@@ -160,6 +160,7 @@ class Qp final : public QueuePair, public ListHook, private Requester::Owner, pr
   SendQueue sends_;
   ReceiveQueue receives_;
   Requester requester_;
+  const std::unique_ptr<MessageMover> mover_;  // of one with a log
   Responder responder_;
   std::unique_ptr<Lane> lane_;
   // The lane's, while nothing is outstanding; or some that match nothing. Never null.

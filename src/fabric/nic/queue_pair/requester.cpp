@@ -126,6 +126,8 @@ void Requester::handle_acknowledge(const Packet& packet) {
     return;
   } else if (kind == syndrome_rnr && queue_.front().opcode == Opcode::flush) {
     wait_for_medium(packet.syndrome & code_mask);
+  } else if (kind == syndrome_waits && connection_.traits.agreed.verbs != 0) {
+    wait_for_medium(packet.syndrome & code_mask);
   } else if (kind == syndrome_rnr) {
     wait_for_receive(packet.syndrome & code_mask);
   } else if (packet.syndrome == syndrome_nak_sequence) {
@@ -216,7 +218,7 @@ bool Requester::take_read(const SendEntry& entry, const Packet& packet, ConstByt
   const std::uint64_t expected = last ? entry.size_bytes - offset : connection_.traits.mtu_bytes;
   const bool ends = packet.opcode == read_response_last || packet.opcode == read_response_only;
   if (ends != (index + 1 == part_end(entry, index)) || packet.opcode == atomic_acknowledge ||
-      payload.size() != expected) {
+      packet.opcode == place_acknowledge || payload.size() != expected) {
     fail_front(WorkStatus::bad_response);
     return false;
   }
@@ -250,15 +252,16 @@ bool Requester::bring(std::span<const Sge> pieces, std::uint64_t offset, ConstBy
   return false;
 }
 
-// The answer to an atomic, an ATOMIC_WRITE or a FLUSH.
+// The answer to an atomic, an ATOMIC_WRITE, a FLUSH or an SFLUSH.
 bool Requester::take_value(const SendEntry& entry, const Packet& packet) {
-  const PacketOpcode expected =
-      entry.brings_bytes() ? PacketOpcode::atomic_acknowledge : PacketOpcode::read_response_only;
+  const PacketOpcode expected = entry.opcode == Opcode::sflush ? PacketOpcode::place_acknowledge
+                                : entry.brings_bytes()         ? PacketOpcode::atomic_acknowledge
+                                                               : PacketOpcode::read_response_only;
   if (packet.opcode != expected || packet.payload_bytes != 0) {
     fail_front(WorkStatus::bad_response);
     return false;
   }
-  if (!entry.brings_bytes()) {
+  if (!entry.brings_bytes() || entry.size_bytes == 0) {
     return true;
   }
   return bring(queue_.pieces(queue_.head()), 0, object_bytes(packet.value_before));

@@ -107,7 +107,7 @@ bool Requester::may_ask(const SendEntry& entry) const {
 }
 
 WorkStatus Requester::check(const SendEntry& entry) {
-  if (entry.opcode != Opcode::flush && entry.size_bytes > connection_.max_message_bytes) {
+  if (!is_flush(entry.opcode) && entry.size_bytes > connection_.max_message_bytes) {
     return WorkStatus::local_length_error;
   }
   if (entry.packets == 1 && !entry.brings_bytes()) {
@@ -222,19 +222,30 @@ Requester::Sent Requester::send_request(const SendEntry& entry, Packet& packet,
       packet.length = word_bytes;
       packet.payload_bytes = word_bytes;
       break;
+    case Opcode::sflush:
+      packet.opcode = PacketOpcode::sflush;
+      packet.address = packet.key = 0;
+      break;
     default:
-      packet.opcode = PacketOpcode::flush;
+      packet.opcode = entry.opcode == Opcode::flush_imm       ? PacketOpcode::flush_imm
+                      : entry.opcode == Opcode::flush_payload ? PacketOpcode::flush_payload
+                                                              : PacketOpcode::flush;
       packet.length = entry.size_bytes;
       packet.flush_placement = static_cast<std::uint8_t>(entry.flush_placement);
       packet.flush_select = static_cast<std::uint8_t>(entry.flush_select);
+      packet.immediate = entry.opcode == Opcode::flush_imm ? entry.immediate : 0;
+      packet.payload_bytes = entry.opcode == Opcode::flush_payload ? placed_word_bytes : 0;
       break;
   }
   Bytes payload;
   if (!engine_.begin(connection_.link, packet, payload)) {
     return Sent::no_room;
   }
-  if (!payload.empty()) {
+  if (payload.size() == word_bytes) {
     store(payload.data(), entry.operand);
+  } else if (!payload.empty()) {
+    const RemoteAddress& at = queue_.word(cursor_);
+    encode_placed_word({at.address, at.key, entry.operand}, payload);
   }
   unasked_ = 0;
   reads_ += next_ == newest_ ? 1U : 0U;

@@ -36,6 +36,8 @@ void Responder::start(PacketSequence first) {
   owed_ = Owed::nothing;
   reason_ = 0;
   asked_again_ = failed_ = waiting_ = delivered_ = lent_ = false;
+  held_back_ = held_repeated_ = is_flushed_ = false;
+  steps_.reserve(mover_ == nullptr ? 1 : mover_->capacity());
   resources_.assign(connection_.options.reads_in_flight, Resource{});
   remembered_ = owed_resources_ = 0;
   running_ = true;
@@ -57,7 +59,9 @@ void Responder::handle_request(const Packet& packet, ConstBytes payload) {
   } else if (failed_) {
     owe(Owed::reason);
   } else if (ahead > 0 || is_busy()) {
-    if (!asked_again_) {
+    if (ahead == 0 && held_back_) {
+      held_repeated_ = true;
+    } else if (!asked_again_) {
       asked_again_ = true;
       owe(Owed::sequence);
     }
@@ -124,6 +128,14 @@ void Responder::execute_send(const Packet& packet, ConstBytes payload) {
   message_ = Message::send;
   message_bytes_ = offset + static_cast<std::uint32_t>(payload.size());
   if (ends(packet.opcode)) {
+    if (mover_ != nullptr) [[unlikely]] {
+      if (!take_for_log(packet)) {
+        message_ = first ? Message::none : Message::send;
+        message_bytes_ = offset;
+        not_now();
+      }
+      return;
+    }
     finish_message(packet, Opcode::receive);
   }
   accept(packet);
@@ -169,6 +181,10 @@ void Responder::execute_write(const Packet& packet, ConstBytes payload) {
   }
   message_ = Message::write;
   message_bytes_ += static_cast<std::uint32_t>(payload.size());
+  if (last && is_flushed_) [[unlikely]] {
+    flush_write(packet);
+    return;
+  }
   if (last && has_immediate(packet.opcode)) {
     finish_message(packet, Opcode::receive_imm);
   }
@@ -181,6 +197,8 @@ bool Responder::place(const Reach& wanted, ConstBytes payload) {
   switch (engine_.locate(wanted, parts_)) {
     case Whereabouts::there:
       scatter(connection_, parts_, payload);
+      is_flushed_ =
+          (engine_.memory.find(connection_.domain, wanted.key)->access & flushes_writes) != 0;
       return true;
     case Whereabouts::not_now:
       not_now();
@@ -198,6 +216,7 @@ bool Responder::begin_write(const Packet& packet, std::size_t payload_bytes) {
   write_key_ = packet.key;
   write_length_ = packet.length;
   message_bytes_ = 0;
+  is_flushed_ = false;
   const bool has_right = grants(remote_write);
   // A WRITE of nothing needs no region, as elsewhere, and its queue pair's right all the same.
   const bool is_checked_later = packet.opcode == write_only && payload_bytes == packet.length;

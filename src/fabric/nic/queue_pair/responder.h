@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "fabric/nic/queue_pair/engine.h"
+#include "fabric/nic/queue_pair/message_mover.h"
+#include "fabric/nic/queue_pair/persist_steps.h"
 #include "fabric/nic/queue_pair/pieces.h"
 #include "fabric/nic/queue_pair/receive_queue.h"
 
@@ -23,8 +25,13 @@ namespace remora::fabric::nic {
 
 class Responder {
  public:
-  Responder(Connection& connection, ReceiveQueue& queue)
-      : connection_(connection), engine_(connection.engine), queue_(queue) {}
+  // The mover is of a queue pair with a log, or null.
+  Responder(Connection& connection, ReceiveQueue& queue, MessageMover* mover)
+      : connection_(connection),
+        engine_(connection.engine),
+        queue_(queue),
+        mover_(mover),
+        steps_(connection) {}
   Responder(const Responder&) = delete;
   Responder& operator=(const Responder&) = delete;
 
@@ -91,7 +98,7 @@ class Responder {
   bool failed() const { return failed_; }
   // Whether the failure was a key, bound or right that the peer does not have.
   bool was_violated() const { return failed_ && reason_ == syndrome_nak_access; }
-  // Whether a FLUSH waits for the medium.
+  // Whether a FLUSH, or a message that is held back, waits for the medium.
   bool awaits_persistence() const { return waiting_; }
 
  private:
@@ -113,6 +120,9 @@ class Responder {
     std::uint64_t value_before = 0;
     std::uint64_t give_up_ns = 0;
     Ticket ticket = {};
+    RemoteKey word_key = 0;
+    std::uint32_t immediate = 0;
+    bool solicited = false;
     FlushPlacement placement = FlushPlacement::visibility;
     bool whole_region = false;
     bool executed = false;
@@ -165,9 +175,12 @@ class Responder {
   // A READ, straight (responder_straight.cpp).
   bool take_straight_read(const Packet& packet);
 
-  // Requests that are answered by a response (responder_answer.cpp, responder_flush.cpp).
+  // Requests that are answered by a response (responder_answer.cpp, responder_flush.cpp), and what
+  // is told when it is persistent (responder_durable.cpp).
   void remember(const Packet& packet, ConstBytes payload);
   std::uint8_t check(const Packet& packet) const;
+  std::uint8_t check_word(const Packet& packet, const PlacedWord& word) const;
+  static void keep_steps(Resource& resource, const Packet& packet, const PlacedWord& word);
   Resource* find(PacketSequence sequence);
   void repeat(const Packet& packet);
   bool is_busy() const;
@@ -185,6 +198,16 @@ class Responder {
   Answer flush_range(Resource& resource, const RegisteredMemory& memory, ConstBytes range);
   Answer await_flush(Resource& resource);
   void tell_that_it_waits(Resource& resource);
+  Answer begin_steps(Resource& resource);
+  Answer cover(Resource& resource);
+  Answer move_held();
+  Answer await_steps(Resource& resource);
+  void tell_immediate(const Resource& resource);
+  bool take_for_log(const Packet& packet);
+  void flush_write(const Packet& packet);
+  void hold_back(const Packet& packet);
+  bool go_on_with_held();
+  std::uint8_t waiting_syndrome() const;
   bool send_owed();
   Packet acknowledgement(PacketSequence sequence, std::uint8_t syndrome) const {
     return {.opcode = PacketOpcode::acknowledge,
@@ -214,12 +237,20 @@ class Responder {
   bool failed_ = false;
   bool running_ = false;
   bool waiting_ = false;
-  bool lent_ = false;  // answers to READs, which the peer may not have taken
+  bool is_flushed_ = false;     // the WRITE under way goes to a region that is
+  bool held_back_ = false;      // held_packet_, until what it ended is persistent
+  bool held_repeated_ = false;  // it came again
+  bool lent_ = false;           // answers to READs, which the peer may not have taken
 
   std::vector<Resource> resources_;   // a ring
   std::uint64_t remembered_ = 0;      // resources ever used
   std::uint32_t owed_resources_ = 0;  // of them, to be answered
   Parts parts_;
+
+  // Of verbs for durability.
+  MessageMover* const mover_;  // or null
+  PersistSteps steps_;
+  Packet held_packet_;
 };
 
 }  // namespace remora::fabric::nic

@@ -49,7 +49,7 @@ PacketOpcode read_opcode(bool first, bool last) {
 // The syndrome for a request that is not to be executed, or that of an acknowledgement.
 std::uint8_t Responder::check(const Packet& packet) const {
   const PacketRow& row = row_of(packet.opcode);
-  if (row.kind != PacketKind::request) {
+  if (row.kind != PacketKind::request || !is_agreed(row.part_of, connection_.traits.agreed.verbs)) {
     return syndrome_nak_invalid_request;
   }
   const bool is_word = changes_word(row.part_of);
@@ -57,9 +57,9 @@ std::uint8_t Responder::check(const Packet& packet) const {
     return syndrome_nak_invalid_request;
   }
   const std::uint64_t size = is_word ? word_bytes : packet.length;
-  const AccessFlags rights =
-      packet.opcode == flush ? flush_rights(packet) : row_of(row.part_of).rights;
-  if (packet.opcode == flush) {
+  const bool is_flush = fabric::is_flush(row.part_of);
+  const AccessFlags rights = is_flush ? flush_rights(packet) : row_of(row.part_of).rights;
+  if (is_flush) {
     if (packet.flush_placement == 0 || packet.flush_placement > 3 || packet.flush_select > 1) {
       return syndrome_nak_invalid_request;
     }
@@ -90,6 +90,14 @@ void Responder::remember(const Packet& packet, ConstBytes payload) {
     refuse(verdict);
     return;
   }
+  PlacedWord placed;
+  if (packet.opcode == flush_payload) {
+    placed = decode_placed_word(payload);
+    if (const std::uint8_t verdict = check_word(packet, placed); verdict != syndrome_acknowledge) {
+      refuse(verdict);
+      return;
+    }
+  }
   Resource& resource = resources_[remembered_ % resources_.size()];
   if (resource.owed && !resource.answered) {
     refuse(syndrome_nak_invalid_request);  // more at a time than was agreed
@@ -113,6 +121,9 @@ void Responder::remember(const Packet& packet, ConstBytes payload) {
                   is_persistence(packet) ? FlushPlacement::persistence : FlushPlacement::visibility,
               .whole_region = packet.flush_select != 0,
               .owed = true};
+  if (is_vendor(row_of(packet.opcode).part_of)) [[unlikely]] {
+    keep_steps(resource, packet, placed);
+  }
   if (packet.opcode == read_request && packet.length > connection_.traits.mtu_bytes) {
     resource.packets = (packet.length - 1) / connection_.traits.mtu_bytes + 1;
   } else if (packet.opcode == atomic_write) {
@@ -173,6 +184,9 @@ bool Responder::is_busy() const {
   if (owed_resources_ == 0) [[likely]] {
     return false;
   }
+  if (held_back_) {
+    return true;
+  }
   for (const Resource& resource : resources_) {
     if (resource.owed && !resource.executed && resource.opcode != read_request) {
       return true;
@@ -203,7 +217,7 @@ bool Responder::answer_all() {
       return true;
     }
   }
-  return false;
+  return held_back_ && go_on_with_held();
 }
 
 Responder::Answer Responder::answer_owed(Resource& resource) {
@@ -250,7 +264,7 @@ Responder::Answer Responder::put_off(Resource& resource) {
 
 void Responder::drop_answers() {
   owed_resources_ = 0;
-  waiting_ = false;
+  waiting_ = held_back_ = false;
   for (Resource& resource : resources_) {
     resource.owed = false;
   }
@@ -377,7 +391,9 @@ bool Responder::read_parts(Bytes out) {
 Responder::Answer Responder::answer_one(Resource& resource) {
   Packet packet;
   const bool brings_value = is_atomic(row_of(resource.opcode).part_of);
-  packet.opcode = brings_value ? atomic_acknowledge : read_response_only;
+  packet.opcode = brings_value                ? atomic_acknowledge
+                  : resource.opcode == sflush ? place_acknowledge
+                                              : read_response_only;
   packet.queue_pair = connection_.peer;
   packet.sequence = resource.first;
   packet.syndrome = syndrome_acknowledge;
@@ -395,6 +411,9 @@ Responder::Answer Responder::answer_one(Resource& resource) {
 Responder::Answer Responder::execute_resource(Resource& resource) {
   if (resource.opcode == flush) {
     return waiting_ ? await_flush(resource) : begin_flush(resource);
+  }
+  if (is_vendor(row_of(resource.opcode).part_of)) {
+    return waiting_ ? await_steps(resource) : begin_steps(resource);
   }
   const bool is_plain = resource.opcode == atomic_write;
   std::byte operand[word_bytes];

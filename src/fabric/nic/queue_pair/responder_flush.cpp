@@ -81,8 +81,10 @@ Responder::Answer Responder::await_flush(Resource& resource) {
 // A medium may be slower than the peer's patience with one that is gone: who asks again hears that
 // nobody is. All before it is answered by now.
 void Responder::tell_that_it_waits(Resource& resource) {
-  if (resource.repeated &&
-      send_syndrome(resource.first, syndrome_rnr | rnr_code(limits::persistence_pause_ns))) {
+  const std::uint8_t syndrome = resource.opcode == PacketOpcode::flush
+                                    ? syndrome_rnr | rnr_code(limits::persistence_pause_ns)
+                                    : waiting_syndrome();
+  if (resource.repeated && send_syndrome(resource.first, syndrome)) {
     resource.repeated = false;
     ++engine_.counters.rnr_naks_sent;
   }

@@ -8,6 +8,7 @@ namespace remora::fabric::nic {
 
 // Its pieces, or what they hold.
 void SendQueue::keep_bytes(const SendWork& work) {
+  words_[tail_ & mask_] = work.word;
   if (!work.inline_data) {
     std::ranges::copy(work.pieces,
                       pieces_.begin() + static_cast<std::ptrdiff_t>((tail_ & mask_) * max_pieces_));

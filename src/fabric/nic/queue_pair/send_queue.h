@@ -54,7 +54,8 @@ class SendQueue {
         mask_(std::bit_ceil(options.max_sends) - 1),
         entries_(mask_ + 1),
         pieces_(std::size_t{mask_ + 1} * max_pieces_),
-        inline_(std::size_t{mask_ + 1} * max_inline_) {}
+        inline_(std::size_t{mask_ + 1} * max_inline_),
+        words_(mask_ + 1) {}
 
   std::uint32_t head() const { return head_; }
   std::uint32_t tail() const { return tail_; }
@@ -69,6 +70,9 @@ class SendQueue {
   ConstBytes inline_bytes(std::uint32_t name) {
     return {inline_.data() + std::size_t{name & mask_} * max_inline_, at(name).size_bytes};
   }
+
+  // Where the value of a FLUSH with payload goes.
+  const RemoteAddress& word(std::uint32_t name) const { return words_[name & mask_]; }
 
   // Copies the request; its sequence numbers are for the caller to set. Not when full.
   SendEntry& push(const SendWork& work, std::uint32_t size_bytes) {
@@ -113,6 +117,7 @@ class SendQueue {
   std::vector<SendEntry> entries_;
   std::vector<Sge> pieces_;
   std::vector<std::byte> inline_;
+  std::vector<RemoteAddress> words_;
 };
 
 }  // namespace remora::fabric::nic

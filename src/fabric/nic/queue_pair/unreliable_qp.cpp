@@ -45,7 +45,12 @@ UnreliableQp::UnreliableQp(Owner& owner, Engine& engine, DomainId domain,
       first_packet_(engine.keys.next() & sequence_mask),
       sends_(options),
       receives_(receive_queue_of(options)),
-      receiver_(connection_, receives_) {}
+      mover_(options.log == nullptr
+                 ? nullptr
+                 : std::make_unique<MessageMover>(connection_, *options.log, options)),
+      persist_(connection_, mover_.get(), options.max_receives),
+      receiver_(connection_, receives_, persist_),
+      untold_(options.told_when_persistent ? options.max_sends : 0) {}
 
 UnreliableQp::~UnreliableQp() {
   reset();
@@ -101,7 +106,9 @@ void UnreliableQp::reset() {
     engine_.dma.drop(connection_.number);
   }
   sends_.clear();
+  persist_.clear();
   receives_.clear();
+  std::ranges::fill(untold_, Untold{});
   offset_ = 0;
   link_is_up_ = false;
   first_packet_ = engine_.keys.next() & sequence_mask;
@@ -115,6 +122,7 @@ void UnreliableQp::enter_error() {
   for (; !sends_.empty(); sends_.pop()) {
     push_flushed(*connection_.send_completions, sends_.front().id, sends_.front().opcode);
   }
+  persist_.stop();
   for (; !receives_.empty(); receives_.pop()) {
     push_flushed(*connection_.receive_completions, receives_.front_id(), Opcode::receive);
   }
@@ -131,6 +139,10 @@ void UnreliableQp::handle(LinkId from, const Packet& packet, ConstBytes payload)
   const bool is_mine = is_datagram() || from == connection_.link;
   if (state_ != QpState::ready_to_send || !is_mine) {
     ++engine_.counters.packets_dropped;
+    return;
+  }
+  if (packet.opcode == PacketOpcode::persisted) {
+    hear_persisted(from, packet.sequence);
     return;
   }
   using enum UnreliableReceiver::Verdict;
@@ -283,6 +295,9 @@ UnreliableQp::Sent UnreliableQp::send_packet() {
   next_packet_ = psn_add(next_packet_, 1);
   offset_ += packet.payload_bytes;
   if (row_of(packet.opcode).ends) {
+    if (!untold_.empty()) {
+      remember(link, packet.sequence, entry.compare);
+    }
     complete_front();
   }
   return Sent::yes;
@@ -344,6 +359,24 @@ bool UnreliableQp::begin_data(LinkId link, const SendEntry& entry, const Packet&
     gather(parts_, payload);
   }
   return true;
+}
+
+// The oldest that nobody has told of is forgotten.
+void UnreliableQp::remember(LinkId link, PacketSequence sequence, std::uint64_t id) {
+  untold_[next_untold_] = {link, sequence, id, true};
+  next_untold_ = static_cast<std::uint32_t>((next_untold_ + 1) % untold_.size());
+}
+
+void UnreliableQp::hear_persisted(LinkId from, PacketSequence sequence) {
+  for (Untold& untold : untold_) {
+    if (untold.waits && untold.sequence == sequence && untold.link == from) {
+      untold.waits = false;
+      connection_.send_completions->push(
+          {.id = untold.id, .opcode = Opcode::persisted, .qp = connection_.number});
+      return;
+    }
+  }
+  ++engine_.counters.packets_dropped;
 }
 
 void UnreliableQp::complete_front() {

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "fabric/nic/queue_pair/engine.h"
 #include "fabric/nic/queue_pair/receive_queue.h"
@@ -80,6 +82,8 @@ class UnreliableQp final : public QueuePair {
   Sent wait_for_room();
   Packet next_packet(const SendEntry& entry, std::uint32_t mtu_bytes) const;
   bool begin_data(LinkId link, const SendEntry& entry, const Packet& packet);
+  void remember(LinkId link, PacketSequence sequence, std::uint64_t id);
+  void hear_persisted(LinkId from, PacketSequence sequence);
   void complete_front();
   Sent fail_front(WorkStatus status);
   void enter_error();
@@ -97,7 +101,19 @@ class UnreliableQp final : public QueuePair {
   QpState state_ = QpState::reset;
   SendQueue sends_;
   ReceiveQueue receives_;
+  const std::unique_ptr<MessageMover> mover_;  // of one with a log
+  UnreliablePersist persist_;
   UnreliableReceiver receiver_;
+  // Messages whose persistence the peer may tell, by their last numbers: a ring, where that is
+  // asked for.
+  struct Untold {
+    LinkId link = 0;
+    PacketSequence sequence = 0;
+    std::uint64_t id = 0;
+    bool waits = false;
+  };
+  std::vector<Untold> untold_;
+  std::uint32_t next_untold_ = 0;
   Later later_{*this};
   Parts parts_;
 };

@@ -52,6 +52,7 @@ bool UnreliableReceiver::begin(const Packet& packet, ConstBytes payload, Verdict
   write_address_ = packet.address;
   write_key_ = packet.key;
   write_length_ = packet.length;
+  is_flushed_ = false;
   const bool has_right = (AccessFlags{remote_write} & ~connection_.options.remote_access) == 0;
   Reach wanted = reach(packet.address, packet.key, packet.length);
   wanted.payload = payload.size() == packet.length ? payload.data() : nullptr;
@@ -76,6 +77,10 @@ UnreliableReceiver::Verdict UnreliableReceiver::place_send(const PacketRow& row,
     return verdict;
   }
   message_bytes_ += static_cast<std::uint32_t>(payload.size());
+  if (row.ends && persist_.has_log()) {
+    return log_message(packet, message_bytes_, 0,
+                       {connection_.link, connection_.peer, packet.sequence});
+  }
   if (row.ends) {
     complete(packet, Opcode::receive, has_immediate(row.part_of), message_bytes_);
   }
@@ -103,10 +108,15 @@ UnreliableReceiver::Verdict UnreliableReceiver::place_write(const PacketRow& row
         return lose();
       }
       scatter(connection_, parts_, payload);
+      is_flushed_ =
+          (engine_.memory.find(connection_.domain, write_key_)->access & flushes_writes) != 0;
     }
     engine_.wire.charge(Wire::Cost::memory_write, payload.size());
   }
   message_bytes_ += static_cast<std::uint32_t>(payload.size());
+  if (row.ends && is_flushed_) {
+    return flush_write(packet, has_imm);
+  }
   if (row.ends && has_imm) {
     complete(packet, Opcode::receive_imm, true, message_bytes_);
   } else if (row.ends) {
@@ -131,6 +141,10 @@ UnreliableReceiver::Verdict UnreliableReceiver::take_datagram(LinkId from, const
   Verdict verdict = store_into_receive(0, object_bytes(header), stored);
   if (stored) {
     verdict = store_into_receive(datagram_header_bytes, payload, stored);
+  }
+  if (stored && persist_.has_log()) {
+    return log_message(packet, static_cast<std::uint32_t>(payload.size()), datagram_header_bytes,
+                       {from, packet.message_count, packet.sequence});
   }
   if (stored) {
     complete(packet, Opcode::receive, has_immediate(row.part_of),
@@ -161,6 +175,39 @@ UnreliableReceiver::Verdict UnreliableReceiver::store_into_receive(std::uint64_t
   scatter(connection_, parts_, payload);
   engine_.wire.charge(Wire::Cost::memory_write, payload.size());
   stored = true;
+  return Verdict::well;
+}
+
+// A message that has no place in the log is lost.
+UnreliableReceiver::Verdict UnreliableReceiver::log_message(
+    const Packet& packet, std::uint32_t size_bytes, std::uint32_t skipped_bytes,
+    const UnreliablePersist::Sender& sender) {
+  if (has_immediate(row_of(packet.opcode).part_of) || !persist_.may_hold_message(size_bytes)) {
+    return lose();
+  }
+  message_ = Message::none;
+  persist_.hold_message(queue_, size_bytes, skipped_bytes, sender);
+  return Verdict::well;
+}
+
+UnreliableReceiver::Verdict UnreliableReceiver::flush_write(const Packet& packet, bool has_imm) {
+  if (!persist_.may_hold()) {
+    return lose();
+  }
+  message_ = Message::none;
+  WorkCompletion told;
+  if (has_imm) {
+    told = {.id = queue_.front_id(),
+            .status = WorkStatus::success,
+            .opcode = Opcode::receive_imm,
+            .has_immediate = true,
+            .immediate = packet.immediate,
+            .size_bytes = message_bytes_,
+            .qp = connection_.number};
+    queue_.pop();
+  }
+  persist_.hold_write(reach(write_address_, write_key_, write_length_), has_imm ? &told : nullptr,
+                      packet.solicited, {connection_.link, connection_.peer, packet.sequence});
   return Verdict::well;
 }
 

@@ -8,6 +8,7 @@
 
 #include "fabric/nic/queue_pair/engine.h"
 #include "fabric/nic/queue_pair/receive_queue.h"
+#include "fabric/nic/queue_pair/unreliable_persist.h"
 
 namespace remora::fabric::nic {
 
@@ -20,8 +21,8 @@ class UnreliableReceiver {
     failed,    // a receive of this side is wrong: the queue pair is at its end
   };
 
-  UnreliableReceiver(Connection& connection, ReceiveQueue& queue)
-      : connection_(connection), engine_(connection.engine), queue_(queue) {}
+  UnreliableReceiver(Connection& connection, ReceiveQueue& queue, UnreliablePersist& persist)
+      : connection_(connection), engine_(connection.engine), queue_(queue), persist_(persist) {}
   UnreliableReceiver(const UnreliableReceiver&) = delete;
   UnreliableReceiver& operator=(const UnreliableReceiver&) = delete;
 
@@ -42,6 +43,9 @@ class UnreliableReceiver {
   Verdict place_write(const PacketRow& row, const Packet& packet, ConstBytes payload);
   bool has_receive() { return !queue_.empty() || queue_.take_shared(); }
   Verdict store_into_receive(std::uint64_t offset, ConstBytes payload, bool& stored);
+  Verdict log_message(const Packet& packet, std::uint32_t size_bytes, std::uint32_t skipped_bytes,
+                      const UnreliablePersist::Sender& sender);
+  Verdict flush_write(const Packet& packet, bool has_imm);
   void complete(const Packet& packet, Opcode opcode, bool has_immediate, std::uint32_t size_bytes);
   Verdict lose() {
     message_ = Message::none;
@@ -55,6 +59,7 @@ class UnreliableReceiver {
   Connection& connection_;
   Engine& engine_;
   ReceiveQueue& queue_;
+  UnreliablePersist& persist_;
 
   PacketSequence expected_ = 0;
   Message message_ = Message::none;  // under way, and nothing of it lost so far
@@ -62,6 +67,7 @@ class UnreliableReceiver {
   std::uint32_t write_length_ = 0;
   std::uint64_t write_address_ = 0;
   RemoteKey write_key_ = 0;
+  bool is_flushed_ = false;  // the region that it goes to is
   Parts parts_;
 };
 

@@ -17,7 +17,9 @@ void Memory::remove(const RegisteredMemory& memory) {
 bool Memory::passes(const RegisteredMemory& memory, std::uint64_t offset, const Reach& reach,
                     bool in_place) {
   const bool is_guarded = memory.guard != nullptr && (reach.rights & rights_of_peers) != 0;
-  return !(in_place && memory.translation != nullptr) &&
+  const bool is_flushed =
+      (memory.access & flushes_writes) != 0 && (reach.rights & remote_write) != 0;
+  return !(in_place && (memory.translation != nullptr || is_flushed)) &&
          (!is_guarded ||
           memory.guard->allows({reach.rights, offset, reach.size_bytes, reach.payload}));
 }

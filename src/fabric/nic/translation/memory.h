@@ -29,7 +29,7 @@ struct RegisteredMemory {
   std::uint32_t key = 0;               // local and remote
   Guard* guard = nullptr;              // or null: the rights hold for all bytes
   Translation* translation = nullptr;  // or null: it lies where it was registered
-  bool asks = false;                   // one of these
+  bool asks = false;                   // one of these, or its WRITEs are flushed
 };
 
 // Who asks, with which key, for which place.

@@ -34,6 +34,11 @@ constexpr PacketOpcode opcodes[] = {
     PacketOpcode::uc_write_only,
     PacketOpcode::uc_send_only,
     PacketOpcode::ud_send_only,
+    PacketOpcode::flush_payload,
+    PacketOpcode::flush_imm,
+    PacketOpcode::sflush,
+    PacketOpcode::place_acknowledge,
+    PacketOpcode::persisted,
 };
 
 // To those that answer nothing; some are for others.
@@ -43,7 +48,7 @@ constexpr PacketOpcode silent_opcodes[] = {
     PacketOpcode::uc_send_only,  PacketOpcode::uc_send_first,     PacketOpcode::uc_send_middle,
     PacketOpcode::uc_send_last,  PacketOpcode::uc_send_last_imm,  PacketOpcode::uc_send_only_imm,
     PacketOpcode::ud_send_only,  PacketOpcode::ud_send_only_imm,  PacketOpcode::write_only,
-    PacketOpcode::read_request,  PacketOpcode::acknowledge,
+    PacketOpcode::read_request,  PacketOpcode::acknowledge,       PacketOpcode::persisted,
 };
 
 constexpr QpNumber nobody = 0x123456;
@@ -75,6 +80,7 @@ Draft Drafter::next(std::span<const std::unique_ptr<Partner>> partners,
     draft.payload[i] = static_cast<std::byte>(i * 7 + shade + made_ * 11);
   }
   detail(packet, shade);
+  place_word(packet, shade, draft.payload);
   packet.message_count = partner.number();
   make_plain(packet, draft.payload);
   const bool is_read = packet.opcode == PacketOpcode::read_request && packet.length != 0;
@@ -168,6 +174,8 @@ std::uint32_t Drafter::fitting_bytes(const Partner& partner, const Packet& packe
       return std::min(partner.write_left(), mtu_bytes_);
     case PacketOpcode::atomic_write:
       return word_bytes;
+    case PacketOpcode::flush_payload:
+      return placed_word_bytes;
     default:
       return is_request(packet.opcode) && !is_send(packet.opcode) ? 0 : wanted;
   }
@@ -191,7 +199,22 @@ void Drafter::detail(Packet& packet, std::uint8_t shade) {
   packet.syndrome = shade;
 }
 
+// Of a FLUSH with payload: where its word goes, most often a place that there is.
+void Drafter::place_word(const Packet& packet, std::uint8_t shade, Bytes payload) {
+  if (packet.opcode != PacketOpcode::flush_payload || payload.size() != placed_word_bytes) {
+    return;
+  }
+  const Plot plot = static_cast<Plot>(shade % plot_count);
+  const std::uint64_t offset = std::uint64_t{made_} * 40 % plot_bytes + (shade >> 5 == 7 ? 4 : 0);
+  encode_placed_word(
+      {ground_.address(plot) + offset, ground_.key(plot), load<std::uint64_t>(payload.data() + 16)},
+      payload);
+}
+
 void make_plain(Packet& packet, Bytes payload) {
+  if (packet.opcode == PacketOpcode::flush_payload && payload.size() == placed_word_bytes) {
+    payload = payload.last(word_bytes);
+  }
   packet.swap_or_add &=
       packet.opcode == PacketOpcode::fetch_add ? summand_mask : summand_mask * written_mask;
   for (std::byte& byte : payload) {

@@ -35,6 +35,7 @@ class Drafter {
  private:
   void aim(Packet& packet);
   void detail(Packet& packet, std::uint8_t shade);
+  void place_word(const Packet& packet, std::uint8_t shade, Bytes payload);
   std::uint32_t fitting_bytes(const Partner& partner, const Packet& packet,
                               std::uint32_t wanted) const;
 

@@ -34,7 +34,8 @@ bool is_atomic_request(PacketOpcode opcode) {
 }  // namespace
 
 bool is_request(PacketOpcode opcode) {
-  return !is_read_response(opcode) && opcode != acknowledge && opcode != atomic_acknowledge;
+  return !is_read_response(opcode) && opcode != acknowledge && opcode != atomic_acknowledge &&
+         opcode != place_acknowledge && opcode != persisted;
 }
 bool is_send(PacketOpcode opcode) {
   return opcode == send_first || opcode == send_middle || opcode == send_last ||
@@ -46,7 +47,7 @@ bool is_write(PacketOpcode opcode) {
 }
 bool has_immediate(PacketOpcode opcode) {
   return opcode == send_last_imm || opcode == send_only_imm || opcode == write_last_imm ||
-         opcode == write_only_imm;
+         opcode == write_only_imm || opcode == flush_imm;
 }
 
 Partner::Partner(Ground& ground, std::unique_ptr<QueuePair> qp, const Asker& asker, QpNumber number,
@@ -133,6 +134,18 @@ bool Partner::is_granted_flush(const Packet& packet) const {
              : is_granted(packet, packet.length, needed);
 }
 
+bool Partner::means_flush(const Packet& packet) {
+  return packet.flush_placement != 0 && packet.flush_placement <= 3 && packet.flush_select <= 1;
+}
+
+// Its word needs what a WRITE and a FLUSH of it would.
+bool Partner::is_granted_word(const Packet& packet, ConstBytes payload) const {
+  const PlacedWord word = decode_placed_word(payload);
+  return (packet.flush_placement & 2) != 0 && word.address % word_bytes == 0 &&
+         ground_.grants(asker_, word.key, word.address, word_bytes,
+                        AccessFlags{remote_write} | flush_persistence);
+}
+
 bool Partner::is_right(const Packet& packet, ConstBytes payload) const {
   if (open_ != Open::none || failed_ || packet.sequence != before_) {
     return false;
@@ -150,8 +163,11 @@ bool Partner::is_right(const Packet& packet, ConstBytes payload) const {
     case atomic_write:
       return is_aligned && is_granted(packet, word_bytes, remote_write);
     case flush:
-      return packet.flush_placement != 0 && packet.flush_placement <= 3 &&
-             packet.flush_select <= 1 && is_granted_flush(packet);
+      return means_flush(packet) && is_granted_flush(packet);
+    case flush_imm:
+      return means_flush(packet) && is_granted_flush(packet) && !receives_.empty();
+    case flush_payload:
+      return means_flush(packet) && is_granted_flush(packet) && is_granted_word(packet, payload);
     default:
       return false;
   }
@@ -169,7 +185,8 @@ void Partner::judge(const Packet& packet, ConstBytes payload, const std::vector<
     REMORA_CHECK(!right, "what is right is executed");
     const bool waits =
         (is_send(packet.opcode) || has_immediate(packet.opcode)) && receives_.empty() && !failed_;
-    const bool is_for_others = static_cast<unsigned>(packet.opcode) >> 5 != 0;
+    const unsigned transport = static_cast<unsigned>(packet.opcode) >> 5;
+    const bool is_for_others = transport == 1 || transport == 3;
     REMORA_CHECK(failed_ || packet.sequence != before_ || waits || is_for_others ||
                      qp_->state() == QpState::error,
                  "what is refused is the end of the queue pair");
@@ -248,10 +265,11 @@ void Partner::execute(const Packet& packet, ConstBytes payload) {
       REMORA_CHECK(is_granted(packet, packet.length, remote_read), "a READ without the right");
       break;
     case flush:
-      REMORA_CHECK(
-          packet.flush_placement != 0 && packet.flush_placement <= 3 && packet.flush_select <= 1,
-          "a FLUSH that means nothing");
+    case flush_imm:
+    case flush_payload:
+      REMORA_CHECK(means_flush(packet), "a FLUSH that means nothing");
       REMORA_CHECK(is_granted_flush(packet), "a FLUSH without the right");
+      execute_behind_flush(packet, payload);
       break;
     case compare_swap:
     case fetch_add:
@@ -260,6 +278,18 @@ void Partner::execute(const Packet& packet, ConstBytes payload) {
       break;
     default:
       REMORA_CHECK(false, "nobody executes that");
+  }
+}
+
+void Partner::execute_behind_flush(const Packet& packet, ConstBytes payload) {
+  if (packet.opcode == flush_imm) {
+    REMORA_CHECK(!receives_.empty(), "immediate data takes a receive");
+    finished_ = true;
+    done_ = 0;
+  } else if (packet.opcode == flush_payload) {
+    REMORA_CHECK(is_granted_word(packet, payload), "the word of a FLUSH without the right");
+    const PlacedWord word = decode_placed_word(payload);
+    store(ground_.expected(word.address, word_bytes).data(), word.value);
   }
 }
 

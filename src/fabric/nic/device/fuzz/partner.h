@@ -65,12 +65,15 @@ class Partner {
 
   bool is_granted(const Packet& packet, std::uint64_t size_bytes, AccessFlags needed) const;
   bool is_granted_flush(const Packet& packet) const;
+  static bool means_flush(const Packet& packet);
+  bool is_granted_word(const Packet& packet, ConstBytes payload) const;
   // Whether nothing speaks against executing it.
   bool is_right(const Packet& packet, ConstBytes payload) const;
   std::uint32_t packets_of(const Packet& packet) const;
   void execute(const Packet& packet, ConstBytes payload);
   void execute_send(const Packet& packet, ConstBytes payload);
   void execute_write(const Packet& packet, ConstBytes payload);
+  void execute_behind_flush(const Packet& packet, ConstBytes payload);
   void execute_word(const Packet& packet, ConstBytes payload);
   const Done* find(PacketSequence sequence) const;
 

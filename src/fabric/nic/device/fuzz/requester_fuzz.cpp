@@ -30,13 +30,19 @@ constexpr PacketSequence peer_first = 0x000100;
 
 constexpr Opcode posted_opcodes[] = {Opcode::read,      Opcode::write,        Opcode::send,
                                      Opcode::fetch_add, Opcode::compare_swap, Opcode::atomic_write,
-                                     Opcode::flush,     Opcode::write_imm,    Opcode::send_imm};
+                                     Opcode::flush,     Opcode::write_imm,    Opcode::send_imm,
+                                     Opcode::flush_imm, Opcode::sflush};
 
 constexpr PacketOpcode answer_opcodes[] = {
-    PacketOpcode::acknowledge,          PacketOpcode::atomic_acknowledge,
-    PacketOpcode::read_response_first,  PacketOpcode::read_response_middle,
-    PacketOpcode::read_response_last,   PacketOpcode::read_response_only,
+    PacketOpcode::acknowledge,
+    PacketOpcode::atomic_acknowledge,
+    PacketOpcode::read_response_first,
+    PacketOpcode::read_response_middle,
+    PacketOpcode::read_response_last,
+    PacketOpcode::read_response_only,
     PacketOpcode::send_only_invalidate,
+    PacketOpcode::place_acknowledge,
+    PacketOpcode::persisted,
 };
 
 // What was posted and has not completed.
@@ -50,9 +56,14 @@ struct Posted {
 
   bool brings_bytes() const {
     return work.opcode == Opcode::read || work.opcode == Opcode::fetch_add ||
-           work.opcode == Opcode::compare_swap;
+           work.opcode == Opcode::compare_swap || work.opcode == Opcode::sflush;
   }
 };
+
+// Whether its answer is one word.
+bool brings_word(Opcode opcode) {
+  return is_atomic(opcode) || opcode == Opcode::sflush;
+}
 
 // A request that the peer has got, and what it has answered of it.
 struct Pending {
@@ -151,7 +162,7 @@ class Exchange {
     work.id = posted.id = ++ids_;
     // ATOMIC_WRITE and FLUSH look at none; an atomic has one.
     const bool has_many = may_span_packets(work.opcode);
-    const std::size_t pieces = has_many ? 1U + (flags >> 5 & 3) : is_atomic(work.opcode) ? 1 : 0;
+    const std::size_t pieces = has_many ? 1U + (flags >> 5 & 3) : brings_word(work.opcode) ? 1 : 0;
     while (posted.pieces.size() < pieces) {
       add_piece(posted);
     }
@@ -171,7 +182,7 @@ class Exchange {
 
   void add_piece(Posted& posted) {
     const std::uint8_t where = input_.byte();
-    const std::uint32_t size_bytes = is_atomic(posted.work.opcode) ? word_bytes : input_.byte();
+    const std::uint32_t size_bytes = brings_word(posted.work.opcode) ? word_bytes : input_.byte();
     // Without a key any memory of the process may be taken, so it is taken from here.
     const int kind = posted.work.inline_data ? 0 : where & 7;
     Sge piece;
@@ -219,8 +230,8 @@ class Exchange {
     if ((choice & 16) != 0) {
       change(packet, input_.byte(), input_.byte());
     }
-    const bool has_payload = packet.opcode != PacketOpcode::acknowledge &&
-                             packet.opcode != PacketOpcode::atomic_acknowledge;
+    const bool has_payload =
+        packet_rows[static_cast<std::size_t>(packet.opcode)].payload != PacketPayload::none;
     std::vector<std::byte> payload(has_payload ? size_bytes : 0);
     for (std::size_t i = 0; i < payload.size(); ++i) {
       payload[i] = static_cast<std::byte>((i + ids_) & written_mask);
@@ -248,8 +259,12 @@ class Exchange {
       case fetch_add:
         packet.opcode = atomic_acknowledge;
         break;
+      case sflush:
+        packet.opcode = place_acknowledge;
+        break;
       case atomic_write:
       case flush:
+      case flush_imm:
         packet.opcode = read_response_only;
         break;
       default:
@@ -270,6 +285,9 @@ class Exchange {
         syndrome_nak_operation, syndrome_rnr | 1,    syndrome_gone,
         syndrome_asks,          syndrome_alive};
     packet.syndrome = (how & 8) != 0 ? syndrome : syndromes[how & 7];
+    if ((how & 0xc0) == 0xc0) {
+      packet.syndrome = syndrome_waits | 1;
+    }
     if ((how & 16) != 0) {
       packet.opcode = PacketOpcode::acknowledge;
       packet.queue_pair = notice_number;

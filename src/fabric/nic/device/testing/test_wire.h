@@ -90,6 +90,8 @@ class TestWire final : public Wire, public RiderCarrier {
     return found == charged_.end() ? 0 : found->second;
   }
   bool was_cut_off() const { return cut_off_; }
+  // For those who connect from here on.
+  void agree(VendorVerbs verbs) { verbs_ = verbs; }
 
   Gid gid() const { return gid_; }
   WireTraits traits() const override {
@@ -100,7 +102,7 @@ class TestWire final : public Wire, public RiderCarrier {
                       .window_packets = window_packets_,
                       .gathers = gathers_,
                       .carries_riders = carries_riders_,
-                      .agreed = {.verbs = all_vendor_verbs}}};
+                      .agreed = {.verbs = verbs_}}};
   }
   LinkTraits traits(LinkId) const override { return traits().links; }
   WireParts parts() override { return {.riders = carries_riders_ ? this : nullptr}; }
@@ -210,6 +212,7 @@ class TestWire final : public Wire, public RiderCarrier {
   bool holding_ = false;
   bool up_ = true;
   bool tell_down_ = false;
+  VendorVerbs verbs_ = all_vendor_verbs;
   bool cut_off_ = false;
   std::uint64_t times_taken_ = 0;
   std::uint64_t sent_ = 0;

@@ -4,6 +4,7 @@
 
 #include "fabric/nic/queue_pair/pieces.h"
 #include "fabric/nic/wire/mapped/mapped_stores.h"
+#include "fabric/posting.h"
 
 namespace remora::fabric::nic::mapped {
 namespace {
@@ -96,6 +97,7 @@ void MappedLane::passed(const SendWork& work) {
   switch (work.opcode) {
     case Opcode::send:
     case Opcode::send_imm:
+    case Opcode::sflush:
       return;
     case Opcode::write:
     case Opcode::write_imm:
@@ -144,6 +146,8 @@ bool MappedLane::execute_seldom(const SendWork& work, const SendWork* behind) {
       return execute_word(work);
     case Opcode::flush:
       return execute_flush(work);
+    case Opcode::flush_payload:
+      return execute_flush_payload(work);
     default:
       return false;
   }
@@ -290,7 +294,37 @@ bool MappedLane::execute_word(const SendWork& work) {
   return true;
 }
 
+// The covered bytes first, then the word: a fence lies between the two.
+bool MappedLane::execute_flush_payload(const SendWork& work) {
+  Known* known = find(work.word.key);
+  const Place place = known == nullptr ? Place{}
+                                       : reach(work.word, word_bytes,
+                                               AccessFlags{remote_write} | flush_persistence);
+  const bool is_possible = place.at != nullptr && is_aligned(place.at, word_bytes) &&
+                           is_agreed(work.opcode, connection_.traits.agreed.verbs) &&
+                           why_not_post_payload(work) == nullptr &&
+                           place.known->medium != static_cast<std::uint8_t>(Granularity::page);
+  if (!is_possible || !flush_bytes_of(work)) {
+    return false;
+  }
+  pause_inside();
+  word_at(place.at).store(work.operand);
+  Region& region = *place.known->mapping->medium;
+  region.flush(ConstBytes(place.at, word_bytes));
+  (void)region.drain();
+  complete(work, 0);
+  return true;
+}
+
 bool MappedLane::execute_flush(const SendWork& work) {
+  if (!flush_bytes_of(work)) {
+    return false;
+  }
+  complete(work, 0);
+  return true;
+}
+
+bool MappedLane::flush_bytes_of(const SendWork& work) {
   const bool to_medium = work.flush_placement == FlushPlacement::persistence;
   const bool whole = work.flush_select == FlushSelect::region;
   if ((!whole && work.flush_bytes == 0) || work.inline_data || !work.pieces.empty()) {
@@ -323,7 +357,6 @@ bool MappedLane::execute_flush(const SendWork& work) {
     (void)region.drain();
     streamed_ = nullptr;
   }
-  complete(work, 0);
   return true;
 }
 

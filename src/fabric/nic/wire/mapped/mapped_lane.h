@@ -81,6 +81,8 @@ class MappedLane final : public Lane {
   bool execute_scattered_read(const SendWork& work);
   bool execute_word(const SendWork& work);
   bool execute_flush(const SendWork& work);
+  bool execute_flush_payload(const SendWork& work);
+  bool flush_bytes_of(const SendWork& work);
   Place reach(const RemoteAddress& remote, std::uint64_t size_bytes, AccessFlags rights);
   bool is_fit(std::uint64_t size_bytes) const;
   Bytes scratch(std::size_t size_bytes);

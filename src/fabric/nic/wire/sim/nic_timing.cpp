@@ -22,12 +22,14 @@ PacketKind kind_of(ConstBytes packet) {
   }
   switch (static_cast<PacketOpcode>(packet[0])) {
     case PacketOpcode::acknowledge:
+    case PacketOpcode::persisted:
       return PacketKind::control;
     case PacketOpcode::read_response_first:
     case PacketOpcode::read_response_middle:
     case PacketOpcode::read_response_last:
     case PacketOpcode::read_response_only:
     case PacketOpcode::atomic_acknowledge:
+    case PacketOpcode::place_acknowledge:
       return PacketKind::data_response;
     default:
       return PacketKind::request;
@@ -69,6 +71,10 @@ void NicTiming::charge(Wire::Cost cost, std::uint64_t count, std::uint64_t now_n
       // A FLUSH is answered when what was written before has drained into the medium.
       hold_until_ns_ =
           std::max(hold_until_ns_, std::max(memory_free_ns_, now_ns) + memory_.remote_persist_ns);
+      break;
+    case Wire::Cost::log_lookup:
+      // The responder looks for where each message lies; the copies are paid for as they are made.
+      hold_until_ns_ = std::max(hold_until_ns_, now_ns) + count * nic_.log_lookup_ns;
       break;
   }
 }

@@ -31,6 +31,7 @@ struct NicProfile {
   std::uint64_t translation_miss_ns = 0;  // cost
   std::uint64_t translation_miss_latency_ns = 0;
   std::uint64_t pin_down_entries = 0;
+  std::uint64_t log_lookup_ns = 0;   // SFlush: the responder finds where a message lies
   std::uint64_t fault_stall_ns = 0;  // RNIC page fault: the queue pair stalls, an interrupt comes
   std::uint64_t fault_update_ns = 0;
   std::uint64_t fault_resume_ns = 0;

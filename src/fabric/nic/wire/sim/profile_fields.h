@@ -50,6 +50,7 @@ inline Fields<NicProfile> fields_of<NicProfile>() {
   fields.add("translation_miss_ns", &NicProfile::translation_miss_ns, 0, 2000);
   fields.add("translation_miss_latency_ns", &NicProfile::translation_miss_latency_ns, 0, 5000);
   fields.add("pin_down_entries", &NicProfile::pin_down_entries, 64, 16'777'216);
+  fields.add("log_lookup_ns", &NicProfile::log_lookup_ns, 0, 100'000);
   fields.add("fault_stall_ns", &NicProfile::fault_stall_ns, 1000, 1'000'000);
   fields.add("fault_update_ns", &NicProfile::fault_update_ns, 1000, 1'000'000);
   fields.add("fault_resume_ns", &NicProfile::fault_resume_ns, 1000, 1'000'000);
