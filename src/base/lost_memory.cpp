@@ -149,6 +149,14 @@ WatchedMemory::~WatchedMemory() {
   }
 }
 
+void WatchedMemory::extend(ConstBytes range) const {
+  if (slot_ != none) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(range.data());
+    watched_ranges[slot_].end.store(begin + round_up(range.size(), page_bytes),
+                                    std::memory_order_release);
+  }
+}
+
 void WatchedMemory::lose() const {
   if (slot_ != none && !watched_ranges[slot_].is_lost) {
     remora::lose(watched_ranges[slot_]);

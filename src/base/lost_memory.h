@@ -50,6 +50,9 @@ class WatchedMemory {
   WatchedMemory& operator=(WatchedMemory&&) = delete;
   ~WatchedMemory();
 
+  // The range is this from here on; it begins where it began, and holds all of what it was.
+  void extend(ConstBytes range) const;
+
   bool lost() const { return any_memory_lost() && was_lost(); }
   // Called where the loss is learnt by other means.
   void lose() const;

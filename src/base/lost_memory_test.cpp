@@ -56,6 +56,19 @@ int end_of(Work work) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
+TEST(LostMemory, a_range_that_was_extended_is_watched_to_its_new_end) {
+  EXPECT_EQ(end_of([] {
+              Mapped mapped;
+              const WatchedMemory watched(mapped.bytes().first(2 * page_bytes));
+              watched.extend(mapped.bytes());
+              bool is_fine = catch_lost_memory().ok();
+              mapped.cut(4);
+              is_fine = is_fine && mapped.page(3) == std::byte{'x'} && !watched.lost();
+              return is_fine && mapped.page(5) == std::byte{0} && watched.lost() ? 0 : 1;
+            }),
+            0);
+}
+
 TEST(LostMemory, goes_on_with_zeros_and_says_so) {
   EXPECT_EQ(end_of([] {
               Mapped mapped;

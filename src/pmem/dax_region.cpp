@@ -4,7 +4,6 @@
 #include <cpuid.h>
 #endif
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -39,34 +38,6 @@ void store_line(std::byte*, const std::byte*) {}
 
 }  // namespace
 
-void MapDeleter::operator()(pmem2_map* map) const {
-  pmem2_map_delete(&map);
-}
-
-Mapping::Mapping(Mapping&& other) noexcept
-    : bytes(std::exchange(other.bytes, {})),
-      map(std::move(other.map)),
-      unmap_bytes(std::exchange(other.unmap_bytes, false)),
-      descriptor(std::exchange(other.descriptor, -1)),
-      close_descriptor(std::exchange(other.close_descriptor, false)) {}
-
-Mapping::~Mapping() {
-  map.reset();
-  if (unmap_bytes) {
-    munmap(bytes.data(), bytes.size());
-  }
-  if (close_descriptor) {
-    close(descriptor);
-  }
-}
-
-std::optional<Backing> backing_of(const Mapping& mapping) {
-  if (mapping.descriptor < 0) {
-    return std::nullopt;
-  }
-  return Backing{mapping.descriptor, 0};
-}
-
 void touch_pages(Bytes memory, std::chrono::milliseconds most) {
   constexpr std::size_t step_bytes = 4 << 20;
   const auto end = std::chrono::steady_clock::now() + most;
@@ -81,12 +52,22 @@ void touch_pages(Bytes memory, std::chrono::milliseconds most) {
 
 DaxRegion::DaxRegion(Mapping mapping, Strategy strategy, pmem2_map* functions)
     : mapping_(std::move(mapping)),
+      data_(mapping_.bytes.data()),
+      size_(mapping_.bytes.size()),
       watched_(mapping_.bytes),
       strategy_(std::move(strategy)),
       flush_(pmem2_get_flush_fn(functions)),
       drain_(pmem2_get_drain_fn(functions)),
       persist_(pmem2_get_persist_fn(functions)),
       copy_(pmem2_get_memcpy_fn(functions)) {}
+
+Status DaxRegion::extend(std::uint64_t size_bytes) {
+  REMORA_TRY(failure());
+  REMORA_TRY(mapping_.extend(size_bytes));
+  watched_.extend(mapping_.bytes);
+  size_.store(size_bytes, std::memory_order_release);
+  return Status();
+}
 
 void DaxRegion::flush(ConstBytes range, Site) {
   flush_(range.data(), range.size());

@@ -6,35 +6,15 @@
 
 #include <libpmem2.h>
 
+#include <atomic>
 #include <chrono>
-#include <memory>
 #include <optional>
 
 #include "base/lost_memory.h"
+#include "pmem/mapping.h"
 #include "pmem/region.h"
 
 namespace remora {
-
-struct MapDeleter {
-  void operator()(pmem2_map* map) const;
-};
-using MapHandle = std::unique_ptr<pmem2_map, MapDeleter>;
-
-// What is mapped: libpmem2's view of it and, when Remora made the mapping itself, its bytes.
-struct Mapping {
-  Mapping() = default;
-  Mapping(Mapping&& other) noexcept;
-  Mapping& operator=(Mapping&&) = delete;
-  ~Mapping();
-
-  Bytes bytes;
-  MapHandle map;
-  bool unmap_bytes = false;       // Remora mapped the bytes: it unmaps them too
-  int descriptor = -1;            // of the file that is mapped, shared; -1 where there is none
-  bool close_descriptor = false;  // it is the mapping's own
-};
-
-std::optional<Backing> backing_of(const Mapping& mapping);
 
 // Has the kernel find the pages of new memory now, from its beginning, as far as it gets in that
 // time, and not one by one when they are first stored to. No byte changes.
@@ -45,7 +25,7 @@ class DaxRegion final : public Region {
   // With the functions that libpmem2 has for a mapping: this one, or one of the same granularity.
   DaxRegion(Mapping mapping, Strategy strategy, pmem2_map* functions);
 
-  Bytes bytes() override { return mapping_.bytes; }
+  Bytes bytes() override { return Bytes(data_, size_.load(std::memory_order_acquire)); }
   const Strategy& strategy() const override { return strategy_; }
   std::optional<Backing> backing() const override { return backing_of(mapping_); }
   void flush(ConstBytes range, Site site = Site::current()) override;
@@ -59,6 +39,7 @@ class DaxRegion final : public Region {
     return ticket.commit == 0 ? Status() : failure();
   }
   void request(Ticket) override {}
+  [[nodiscard]] Status extend(std::uint64_t size_bytes) override;
   Status failure() const override { return lost() ? lost_memory_failure() : Status(); }
   bool lost() const override { return watched_.lost(); }
 
@@ -67,6 +48,8 @@ class DaxRegion final : public Region {
   Ticket ticket() const { return Ticket{lost() ? 1U : 0U}; }
 
   Mapping mapping_;
+  std::byte* const data_;
+  std::atomic<std::size_t> size_;
   WatchedMemory watched_;
   Strategy strategy_;
   pmem2_flush_fn flush_;

@@ -100,9 +100,10 @@ bool FileAhead::start_thread() {
 }
 
 void FileAhead::prepare(ConstBytes range) {
-  const auto from = static_cast<std::size_t>(range.data() - mapping_.data());
-  const Extent extent{round_down(from, page_bytes),
-                      std::min(round_up(from + range.size(), page_bytes), mapping_.size())};
+  const auto from = static_cast<std::size_t>(range.data() - data_);
+  const Extent extent{
+      round_down(from, page_bytes),
+      std::min(round_up(from + range.size(), page_bytes), size_.load(std::memory_order_acquire))};
   {
     std::lock_guard lock(mutex_);
     if (range.empty() || wanted_.size() == most_wanted) {
@@ -148,7 +149,7 @@ void FileAhead::work() {
 // asks whether that succeeds, since who asks is told once, and that must be a commit.
 void FileAhead::prepare_piece(const Extent& piece) const {
   const std::size_t size = piece.to - piece.from;
-  std::byte* const at = mapping_.data() + piece.from;
+  std::byte* const at = data_ + piece.from;
   const auto offset = static_cast<off_t>(piece.from);
   if (has_unwritten(descriptor_, piece.from, size)) {
     if (madvise(at, size, MADV_POPULATE_WRITE) == 0) {

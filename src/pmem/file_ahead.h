@@ -12,6 +12,7 @@
 // ready yet, or one too many to be remembered, is written as slowly as ever. Any thread may call.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -34,12 +35,15 @@ namespace remora {
 class FileAhead {
  public:
   // The mapping is that of the descriptor's file, from its first byte; both outlive this.
-  FileAhead(int descriptor, Bytes mapping) : descriptor_(descriptor), mapping_(mapping) {}
+  FileAhead(int descriptor, Bytes mapping)
+      : descriptor_(descriptor), data_(mapping.data()), size_(mapping.size()) {}
   FileAhead(const FileAhead&) = delete;
   FileAhead& operator=(const FileAhead&) = delete;
   ~FileAhead();
 
   void prepare(ConstBytes range);
+  // The mapping is so long from here on.
+  void extend(std::size_t size_bytes) { size_.store(size_bytes, std::memory_order_release); }
   // Blocks until all that was asked for is done.
   void wait();
 
@@ -54,7 +58,8 @@ class FileAhead {
   void prepare_piece(const Extent& piece) const;
 
   const int descriptor_;
-  const Bytes mapping_;
+  std::byte* const data_;  // of the mapping
+  std::atomic<std::size_t> size_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Extent> wanted_;

@@ -6,7 +6,8 @@
 
 namespace remora {
 
-FileCommit::FileCommit(Bytes mapping, Sync sync) : mapping_(mapping), sync_(std::move(sync)) {}
+FileCommit::FileCommit(Bytes mapping, Sync sync)
+    : data_(mapping.data()), size_(mapping.size()), sync_(std::move(sync)) {}
 
 FileCommit::~FileCommit() {
   {
@@ -23,10 +24,11 @@ void FileCommit::add(ConstBytes range) {
   if (range.empty()) {
     return;
   }
-  const auto from = static_cast<std::size_t>(range.data() - mapping_.data());
-  REMORA_CHECK(within(from, range.size(), mapping_.size()), "flushed outside of the region");
+  const auto from = static_cast<std::size_t>(range.data() - data_);
+  const std::size_t size = size_.load(std::memory_order_acquire);
+  REMORA_CHECK(within(from, range.size(), size), "flushed outside of the region");
   const std::size_t first = round_down(from, page_bytes);
-  const std::size_t last = std::min(round_up(from + range.size(), page_bytes), mapping_.size());
+  const std::size_t last = std::min(round_up(from + range.size(), page_bytes), size);
   std::lock_guard lock(mutex_);
   const bool none = pending_.from == pending_.to;
   pending_.from = none ? first : std::min(pending_.from, first);
@@ -113,7 +115,7 @@ void FileCommit::sync_once(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   int error = 0;
   if (extent.from != extent.to) {
-    error = sync_(mapping_.data() + extent.from, extent.to - extent.from);
+    error = sync_(data_ + extent.from, extent.to - extent.from);
     syncs_.fetch_add(1, std::memory_order_relaxed);
   }
   lock.lock();

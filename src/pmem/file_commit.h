@@ -33,6 +33,8 @@ class FileCommit {
   ~FileCommit();
 
   void add(ConstBytes range);
+  // The mapping is so long from here on.
+  void extend(std::size_t size_bytes) { size_.store(size_bytes, std::memory_order_release); }
   Ticket draw();
   bool persistent(Ticket ticket) const;
   [[nodiscard]] Status wait(Ticket ticket);
@@ -58,7 +60,8 @@ class FileCommit {
   void serve_requests();
   bool start_thread();
 
-  const Bytes mapping_;
+  std::byte* const data_;  // of the mapping
+  std::atomic<std::size_t> size_;
   const Sync sync_;
 
   mutable std::mutex mutex_;

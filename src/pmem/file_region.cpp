@@ -29,6 +29,8 @@ FileRegion::FileRegion(Mapping mapping, int descriptor, Strategy strategy)
 
 FileRegion::FileRegion(Mapping mapping, int descriptor, Strategy strategy, FileCommit::Sync sync)
     : mapping_(std::move(mapping)),
+      data_(mapping_->bytes.data()),
+      size_(mapping_->bytes.size()),
       watched_(std::in_place, mapping_->bytes),
       descriptor_(descriptor),
       strategy_(std::move(strategy)),
@@ -61,7 +63,23 @@ int FileRegion::sync(const FileCommit::Sync& sync_pages, std::byte* from, std::s
 
 bool FileRegion::is_cut_short() const {
   const std::optional<std::uint64_t> size = file_size(descriptor_);
-  return size.has_value() && *size < mapping_->bytes.size();
+  return size.has_value() && *size < size_.load(std::memory_order_acquire);
+}
+
+// Others may commit meanwhile. The kernel reads and writes the new pages as it does the others, one
+// by one.
+Status FileRegion::extend(std::uint64_t size_bytes) {
+  REMORA_TRY(failure());
+  const std::size_t before = mapping_->bytes.size();
+  REMORA_TRY(mapping_->extend(size_bytes));
+  const Bytes bytes = mapping_->bytes;
+  madvise(bytes.data() + round_down(before, page_bytes),
+          size_bytes - round_down(before, page_bytes), MADV_RANDOM);
+  watched_->extend(bytes);
+  commit_.extend(size_bytes);
+  ahead_->extend(size_bytes);
+  size_.store(size_bytes, std::memory_order_release);
+  return Status();
 }
 
 Status FileRegion::wait(Ticket ticket) {

@@ -7,14 +7,15 @@
 // gone with its end: every commit looks for that too.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "base/lost_memory.h"
-#include "pmem/dax_region.h"
 #include "pmem/file_ahead.h"
 #include "pmem/file_commit.h"
+#include "pmem/mapping.h"
 #include "pmem/region.h"
 
 namespace remora {
@@ -27,7 +28,7 @@ class FileRegion final : public Region {
   FileRegion(Mapping mapping, int descriptor, Strategy strategy, FileCommit::Sync sync);
   ~FileRegion() override;
 
-  Bytes bytes() override { return mapping_->bytes; }
+  Bytes bytes() override { return Bytes(data_, size_.load(std::memory_order_acquire)); }
   const Strategy& strategy() const override { return strategy_; }
   std::optional<Backing> backing() const override { return Backing{descriptor_, 0}; }
   void flush(ConstBytes range, Site) override { commit_.add(range); }
@@ -41,6 +42,7 @@ class FileRegion final : public Region {
   Status failure() const override { return lost() ? lost_memory_failure() : commit_.failure(); }
   bool lost() const override { return watched_->lost(); }
   void prepare(ConstBytes range) override { ahead_->prepare(range); }
+  [[nodiscard]] Status extend(std::uint64_t size_bytes) override;
   bool on_commit(std::function<void()> ended) override {
     commit_.tell(std::move(ended));
     return true;
@@ -53,6 +55,8 @@ class FileRegion final : public Region {
   bool is_cut_short() const;
 
   std::optional<Mapping> mapping_;
+  std::byte* const data_;
+  std::atomic<std::size_t> size_;
   std::optional<WatchedMemory> watched_;  // until it is unmapped
   const int descriptor_;
   Strategy strategy_;

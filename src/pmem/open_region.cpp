@@ -60,15 +60,6 @@ struct ConfigDeleter {
   void operator()(pmem2_config* config) const { pmem2_config_delete(&config); }
 };
 
-Result<Bytes> map_bytes(int descriptor, std::uint64_t size_bytes, int flags,
-                        const std::string& what) {
-  void* address = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, flags, descriptor, 0);
-  if (address == MAP_FAILED) {
-    return os_failure("cannot map " + what, errno);
-  }
-  return Bytes(static_cast<std::byte*>(address), size_bytes);
-}
-
 Result<Mapping> map_file(const FileHandle& file) {
   if (std::getenv("PMEM2_FORCE_GRANULARITY") != nullptr) {
     return Status(Code::unsupported,
@@ -102,18 +93,17 @@ Result<Mapping> map_file(const FileHandle& file) {
   return mapping;
 }
 
-// libpmem2's mapping of one page, for the functions that it has for cache lines: they are the same
-// for every mapping of that granularity. Memory that is mapped by other means is not made known to
-// it: it would remember places that a forked process has not, or has something else at.
-Result<pmem2_map*> make_cache_line_map() {
-  alignas(page_bytes) static std::byte page[page_bytes];
+// libpmem2's mapping of one page, for the functions that it has for a granularity: they are the
+// same for every mapping of that one. Memory that is mapped by other means is not made known to it:
+// it would remember places that a forked process has not, or has something else at.
+Result<pmem2_map*> make_page_map(std::byte* page, pmem2_granularity granularity) {
   pmem2_source* source = nullptr;
   if (pmem2_source_from_anon(&source, page_bytes) != 0) {
     return pmem2_failure("cannot describe memory");
   }
   const std::unique_ptr<pmem2_source, SourceDeleter> owner(source);
   pmem2_map* map = nullptr;
-  if (pmem2_map_from_existing(&map, source, page, page_bytes, PMEM2_GRANULARITY_CACHE_LINE) != 0) {
+  if (pmem2_map_from_existing(&map, source, page, page_bytes, granularity) != 0) {
     return pmem2_failure("cannot treat memory as persistent memory");
   }
   return map;
@@ -121,7 +111,13 @@ Result<pmem2_map*> make_cache_line_map() {
 
 // As long as the process.
 const Result<pmem2_map*>& cache_line_map() {
-  static const Result<pmem2_map*> made = make_cache_line_map();
+  alignas(page_bytes) static std::byte page[page_bytes];
+  static const Result<pmem2_map*> made = make_page_map(page, PMEM2_GRANULARITY_CACHE_LINE);
+  return made;
+}
+const Result<pmem2_map*>& byte_map() {
+  alignas(page_bytes) static std::byte page[page_bytes];
+  static const Result<pmem2_map*> made = make_page_map(page, PMEM2_GRANULARITY_BYTE);
   return made;
 }
 
@@ -180,28 +176,30 @@ void advise_random(const FileHandle& file, Bytes bytes) {
 // What an earlier owner left in the kernel's cache when it was killed must not be taken for
 // persistent: it is written back before anybody reads it. Nor may pages be that a failed write-back
 // left there as if they were clean: all are dropped, and what is read comes from the disk.
-Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Mapping mapping,
-                                           Strategy strategy) {
+Result<std::unique_ptr<Region>> open_pages(const FileHandle& file, Strategy strategy) {
+  REMORA_TRY_RESULT(size_bytes, file.size_bytes());
+  REMORA_TRY_RESULT(mapping,
+                    map_with_room(file.descriptor(), *size_bytes, MAP_SHARED, file.path()));
   if (fdatasync(file.descriptor()) != 0) {
     return os_failure("cannot write back " + file.path(), errno);
   }
   posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
-  advise_random(file, mapping.bytes);
-  return std::unique_ptr<Region>(
-      std::make_unique<FileRegion>(std::move(mapping), file.descriptor(), std::move(strategy)));
+  advise_random(file, mapping->bytes);
+  return std::unique_ptr<Region>(std::make_unique<FileRegion>(
+      std::move(mapping).value(), file.descriptor(), std::move(strategy)));
 }
 
-Result<std::unique_ptr<Region>> open_in_memory(const FileHandle& file, Strategy strategy) {
-  REMORA_TRY_RESULT(size_bytes, file.size_bytes());
-  REMORA_TRY_RESULT(bytes, map_bytes(file.descriptor(), *size_bytes, MAP_SHARED, file.path()));
-  Mapping mapping;
-  mapping.bytes = *bytes;
-  mapping.unmap_bytes = true;
-  mapping.descriptor = file.descriptor();
-  const Result<pmem2_map*>& functions = cache_line_map();
+// Mapped by Remora, with room to become larger. libpmem2 has said that the kernel can map it so
+// that its lines are persistent when they are written back.
+Result<std::unique_ptr<Region>> open_lines(const FileHandle& file, Strategy strategy) {
+  const int flags = strategy.survives_power_cut ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED;
+  const Result<pmem2_map*>& functions =
+      strategy.granularity == Granularity::byte ? byte_map() : cache_line_map();
   REMORA_TRY(functions.status());
+  REMORA_TRY_RESULT(size_bytes, file.size_bytes());
+  REMORA_TRY_RESULT(mapping, map_with_room(file.descriptor(), *size_bytes, flags, file.path()));
   return std::unique_ptr<Region>(
-      std::make_unique<DaxRegion>(std::move(mapping), std::move(strategy), *functions));
+      std::make_unique<DaxRegion>(std::move(mapping).value(), std::move(strategy), *functions));
 }
 
 }  // namespace
@@ -240,11 +238,13 @@ Result<std::unique_ptr<Region>> open_region(const FileHandle& file, Media media)
   REMORA_TRY_RESULT(mapping, map_file(file));
   REMORA_TRY_RESULT(strategy,
                     choose(file, media, pmem2_map_get_store_granularity(mapping->map.get())));
-  if (wants_dram(file, media)) {
-    return open_in_memory(file, std::move(strategy).value());
-  }
   if (strategy->granularity == Granularity::page) {
-    return open_pages(file, std::move(mapping).value(), std::move(strategy).value());
+    mapping->map.reset();
+    return open_pages(file, std::move(strategy).value());
+  }
+  if (!file.is_device()) {
+    mapping->map.reset();
+    return open_lines(file, std::move(strategy).value());
   }
   pmem2_map* map = mapping->map.get();
   return std::unique_ptr<Region>(

@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -279,6 +281,110 @@ TEST(GranularityNames, are_words) {
   EXPECT_EQ(to_string(Granularity::byte), "byte");
   EXPECT_EQ(to_string(Granularity::cache_line), "cache line");
   EXPECT_EQ(to_string(Granularity::page), "page");
+}
+
+// A region becomes larger where it lies, on a disk by pages and in memory by lines.
+class ExtendRegion : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam() && !disk_place()) {
+      GTEST_SKIP() << "every folder for tests is in memory here";
+    }
+    folder_ = std::make_unique<TestFolder>(GetParam() ? *disk_place() : memory_place());
+    file_ = std::make_unique<FileHandle>(
+        std::move(FileHandle::create(folder_->file("file"), region_bytes)).value());
+    region_ = std::move(open_region(*file_, Media::automatic)).value();
+  }
+  std::string content() const { return content_of(folder_->file("file")); }
+
+  std::unique_ptr<TestFolder> folder_;
+  std::unique_ptr<FileHandle> file_;
+  std::unique_ptr<Region> region_;
+};
+INSTANTIATE_TEST_SUITE_P(Places, ExtendRegion, testing::Bool(),
+                         [](const auto& place) { return place.param ? "on_disk" : "in_memory"; });
+
+TEST_P(ExtendRegion, it_is_longer_and_begins_where_it_began) {
+  std::byte* const begin = region_->data();
+  begin[7] = std::byte{'a'};
+  for (const std::uint64_t size : {2 * region_bytes, 64 * region_bytes}) {
+    ASSERT_TRUE(file_->extend(size).ok());
+    const Status status = region_->extend(size);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(region_->data(), begin);
+    EXPECT_EQ(region_->size(), size);
+    EXPECT_EQ(begin[7], std::byte{'a'});
+    EXPECT_EQ(region_->bytes().back(), std::byte{0});
+    region_->bytes().back() = std::byte{'z'};
+    const Bytes all = region_->bytes();
+    region_->prepare(all.last(100'000));
+    ASSERT_TRUE(region_->wait(region_->persist(all)).ok());
+    EXPECT_EQ(content().size(), size);
+    EXPECT_EQ(content()[7], 'a');
+    EXPECT_EQ(content().back(), 'z');
+  }
+  EXPECT_TRUE(region_->failure().ok());
+}
+
+// Sizes of files are no concern of whoever maps them: the pool in it has whole blocks.
+TEST_P(ExtendRegion, a_file_that_ends_within_a_page_becomes_larger_too) {
+  region_.reset();
+  std::filesystem::resize_file(folder_->file("file"), region_bytes + 100);
+  region_ = std::move(open_region(*file_, Media::automatic)).value();
+  region_->bytes().back() = std::byte{'b'};
+  ASSERT_TRUE(file_->extend(2 * region_bytes).ok());
+  ASSERT_TRUE(region_->extend(2 * region_bytes).ok());
+  EXPECT_EQ(region_->data()[region_bytes + 99], std::byte{'b'});
+  region_->bytes().back() = std::byte{'c'};
+  ASSERT_TRUE(region_->wait(region_->persist(region_->bytes())).ok());
+  EXPECT_EQ(content()[region_bytes + 99], 'b');
+  EXPECT_EQ(content().back(), 'c');
+}
+
+TEST_P(ExtendRegion, others_store_and_commit_meanwhile) {
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    for (std::uint64_t i = 0; !ended; ++i) {
+      const Bytes all = region_->bytes();
+      std::byte* const at = all.data() + i * cache_line_bytes % all.size();
+      *at = std::byte{'o'};
+      if (!region_->wait(region_->persist(ConstBytes(at, 1))).ok()) {
+        return;
+      }
+    }
+  });
+  for (std::uint64_t size = 2 * region_bytes; size <= 32 * region_bytes; size *= 2) {
+    EXPECT_TRUE(file_->extend(size).ok());
+    EXPECT_TRUE(region_->extend(size).ok());
+  }
+  ended = true;
+  other.join();
+  EXPECT_EQ(region_->data()[0], std::byte{'o'});
+  EXPECT_TRUE(region_->failure().ok());
+}
+
+TEST_P(ExtendRegion, a_region_that_finds_no_addresses_stays_as_it_is) {
+  const Status status = region_->extend(std::uint64_t{1} << 46);
+  EXPECT_EQ(status.code(), Code::no_space);
+  EXPECT_EQ(region_->size(), region_bytes);
+  expect_to_persist(*region_);
+}
+
+TEST_P(ExtendRegion, what_is_cut_off_of_the_new_part_is_noticed) {
+  ASSERT_TRUE(file_->extend(2 * region_bytes).ok());
+  ASSERT_TRUE(region_->extend(2 * region_bytes).ok());
+  if (region_->granularity() != Granularity::page) {
+    GTEST_SKIP() << "who touches what is gone learns of it";
+  }
+  const Ticket ticket = region_->persist(region_->bytes().last(8));
+  std::filesystem::resize_file(folder_->file("file"), region_bytes);
+  EXPECT_EQ(region_->wait(ticket).code(), Code::io_error);
+}
+
+TEST(MakeDram, memory_without_a_file_stays_as_long_as_it_is) {
+  const auto region = std::move(make_dram(region_bytes)).value();
+  EXPECT_FALSE(region->extend(2 * region_bytes).ok());
+  EXPECT_EQ(region->size(), region_bytes);
 }
 
 }  // namespace

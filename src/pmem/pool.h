@@ -76,6 +76,21 @@ class Pool {
   // changes. Blocks (pool_grow.cpp).
   Status grow(std::uint64_t size_bytes);
 
+  // The same in steps that do not block, for who serves meanwhile; one growth at a time. One that
+  // is not gone on with has changed nothing.
+  struct Growth {
+    PoolLayout layout;
+    Offset written = 0;  // up to there
+  };
+  Result<Growth> begin_growth(std::uint64_t size_bytes) const;
+  // Writes up to so many bytes of what the new piece begins with. The ticket of all of it, or
+  // nothing while there is more.
+  std::optional<Ticket> write_growth(Growth& growth, std::uint64_t most_bytes);
+  // Once that ticket is persistent: the pool is larger when this one is.
+  Ticket count_growth(const Growth& growth);
+  // Once that is persistent: the new space is there to be used.
+  void end_growth(Growth&& growth);
+
   // For saving what is whole in a pool that open() refuses: goes on where a check fails, and lists
   // what is wrong, most of it with its place. Replays the log in the region, which is therefore a
   // private view, and makes nothing persistent. Through this pool nothing can be changed. Fails
@@ -188,7 +203,6 @@ class Pool {
   Status upgrade();
   // With one word, on its way when this returns: the header's version and segments.
   void write_version(const pool_format::Header& header);
-  void write_piece(const PoolLayout& grown);
   Account account_of_version_one() const;
   // Whether changes are possible: the first failure of the region is final.
   Status usable();

@@ -9,6 +9,7 @@
 // have anything there, as after a growth that was cut.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "pmem/pool.h"
 #include "pmem/pool_faults.h"
@@ -17,40 +18,58 @@ namespace remora {
 
 Status Pool::grow(std::uint64_t size_bytes) {
   REMORA_TRY(usable());
+  REMORA_TRY_RESULT(growth, begin_growth(size_bytes));
+  const std::optional<Ticket> written = write_growth(*growth, size_bytes);
+  if (!faults_.planted(pool_faults::grown_first)) {
+    REMORA_TRY(failure_ = region_.wait(*written));
+  }
+  const Ticket counted = count_growth(*growth);
+  if (!faults_.planted(pool_faults::growth_not_awaited)) {
+    REMORA_TRY(failure_ = region_.wait(counted));
+  }
+  end_growth(std::move(growth).value());
+  return Status();
+}
+
+Result<Pool::Growth> Pool::begin_growth(std::uint64_t size_bytes) const {
   REMORA_TRY_RESULT(grown, layout_.grown_to(size_bytes));
   if (grown->size_bytes() > region_.size()) {
     return Status(Code::invalid_argument, "the pool's region is smaller than that");
   }
-  write_piece(*grown);
-  if (!faults_.planted(pool_faults::grown_first)) {
-    const Ticket written = region_.drain();
-    REMORA_TRY(failure_ = region_.wait(written));
-  }
-  write_version(grown->header());
-  if (!faults_.planted(pool_faults::growth_not_awaited)) {
-    const Ticket counted = region_.drain();
-    REMORA_TRY(failure_ = region_.wait(counted));
-  }
-  layout_ = std::move(grown).value();
-  log_.grow(layout_);
-  allocator_.grow(layout_);
-  return Status();
+  const Offset begin = grown->pieces().back().summary;
+  return Growth{std::move(grown).value(), begin};
 }
 
-// A summary and a table in which nothing lives, and where they are.
-void Pool::write_piece(const PoolLayout& grown) {
-  const PoolPiece& piece = grown.pieces().back();
-  const Bytes tables =
-      region_.bytes().subspan(piece.summary, grown.place_of(piece.first_block) - piece.summary);
+// A summary and a table in which nothing lives, and then where they are.
+std::optional<Ticket> Pool::write_growth(Growth& growth, std::uint64_t most_bytes) {
+  const Offset end = growth.layout.place_of(growth.layout.pieces().back().first_block);
+  const Bytes tables = region_.bytes().subspan(
+      growth.written, std::min<std::uint64_t>(most_bytes, end - growth.written));
   if (!faults_.planted(pool_faults::growth_not_cleared)) {
     std::ranges::fill(tables, std::byte{0});
     region_.flush(tables);
   }
-  const pool_format::Extension& extension = grown.extensions().back();
-  const Bytes place = region_.bytes().subspan(
-      pool_format::extension_place(grown.extensions().size() - 1), sizeof extension);
-  std::memcpy(place.data(), &extension, sizeof extension);
+  growth.written += tables.size();
+  if (growth.written != end) {
+    return std::nullopt;
+  }
+  const auto extensions = growth.layout.extensions();
+  const Bytes place = region_.bytes().subspan(pool_format::extension_place(extensions.size() - 1),
+                                              sizeof extensions.back());
+  std::memcpy(place.data(), &extensions.back(), sizeof extensions.back());
   region_.flush(place);
+  return region_.drain();
+}
+
+Ticket Pool::count_growth(const Growth& growth) {
+  write_version(growth.layout.header());
+  return region_.drain();
+}
+
+void Pool::end_growth(Growth&& growth) {
+  layout_ = std::move(growth.layout);
+  log_.grow(layout_);
+  allocator_.grow(layout_);
 }
 
 }  // namespace remora

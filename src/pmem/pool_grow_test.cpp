@@ -83,6 +83,50 @@ INSTANTIATE_TEST_SUITE_P(media, PoolGrow,
                            return media.param == Granularity::page ? "page" : "cache_line";
                          });
 
+// Between any two steps the pool is used as ever.
+TEST_P(PoolGrow, it_grows_in_steps_while_it_is_used) {
+  const auto put_one = [this] {
+    const Result<Offset> offset = pool_->reserve(object_bytes);
+    ASSERT_TRUE(offset.ok());
+    put(*offset);
+  };
+  Pool::Growth growth = std::move(pool_->begin_growth(all_bytes)).value();
+  put_one();
+  std::optional<Ticket> written;
+  std::size_t steps = 0;
+  for (; !written; ++steps) {
+    written = pool_->write_growth(growth, 1000);
+    put_one();
+  }
+  EXPECT_GT(steps, 3u);
+  ASSERT_TRUE(pool_->wait(*written).ok());
+  const Ticket counted = pool_->count_growth(growth);
+  put_one();
+  EXPECT_EQ(pool_->size_bytes(), first_bytes) << "its new room is not used yet";
+  ASSERT_TRUE(pool_->wait(counted).ok());
+  put_one();
+  pool_->end_growth(std::move(growth));
+  EXPECT_EQ(pool_->size_bytes(), all_bytes);
+  EXPECT_GT(fill_up(), 100u);
+  expect_all();
+  reopen();
+  EXPECT_EQ(pool_->size_bytes(), all_bytes);
+  expect_all();
+}
+
+TEST_P(PoolGrow, a_growth_that_is_not_gone_on_with_changes_nothing) {
+  Pool::Growth growth = std::move(pool_->begin_growth(all_bytes)).value();
+  const std::optional<Ticket> written = pool_->write_growth(growth, all_bytes);
+  ASSERT_TRUE(written && pool_->wait(*written).ok());
+  fill_up();
+  expect_all();
+  reopen();
+  EXPECT_EQ(pool_->size_bytes(), first_bytes);
+  expect_all();
+  ASSERT_TRUE(pool_->grow(1 << 20).ok());
+  expect_all();
+}
+
 TEST_P(PoolGrow, a_full_pool_has_room_again_and_keeps_what_it_has) {
   const std::size_t before = fill_up();
   ASSERT_TRUE(pool_->grow(1 << 20).ok());

@@ -123,6 +123,14 @@ class Region {
   // there.
   [[nodiscard]] virtual Status persist_found(ConstBytes range) { return wait(persist(range)); }
 
+  // bytes() is so long from here on, and begins where it began: what others have of it stays good,
+  // and they may go on meanwhile. For a file that is that long by now (FileHandle::extend). Fails
+  // with `unsupported` where a region cannot, no_space where the process has no addresses behind
+  // it; nothing changes then. By one thread at a time.
+  [[nodiscard]] virtual Status extend(std::uint64_t /*size_bytes*/) {
+    return Status(Code::unsupported, "this memory cannot become larger");
+  }
+
   // This range will be filled soon, from its beginning: a hint, which changes no byte.
   virtual void prepare(ConstBytes /*range*/) {}
 
