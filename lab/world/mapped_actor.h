@@ -70,6 +70,7 @@ class MappedActor final : public fabric::nic::Shortcut {
   void retire(fabric::QpNumber) override {}  // rights are looked at when an operation begins
   bool quiet(fabric::QpNumber own) const override;
   void release(fabric::RemoteKey key) override;
+  void renew(fabric::RemoteKey) override {}
   std::string describe() const override;
 
  private:

@@ -113,6 +113,13 @@ class MemoryRegion {
     return false;
   }
 
+  // It is longer from here on: its first byte and its keys stay, and what is under way goes on. The
+  // bytes are those that a registration would be given. False where the device cannot.
+  [[nodiscard]] virtual bool extend(std::size_t size_bytes) {
+    (void)size_bytes;
+    return false;
+  }
+
   // A piece of it, for work requests.
   Sge piece(std::size_t offset, std::size_t size_bytes) const {
     return {bytes().data() + offset, static_cast<std::uint32_t>(size_bytes), local_key()};

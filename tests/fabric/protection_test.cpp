@@ -141,6 +141,57 @@ SENTENCE(R1, a_key_of_another_domain_is_worth_nothing) {
   EXPECT_TRUE(same(world.look(memory), std::vector<std::byte>(4096, std::byte{1})));
 }
 
+// What lies behind its end stays out of reach until then, and is in reach from then on.
+SENTENCE(R1, a_region_that_was_extended_is_reached_to_its_new_end) {
+  constexpr std::uint64_t half = 64 << 10;
+  const Bytes memory = world.far_region().bytes().first(2 * half);
+  const auto make = [&](Pair& pair) {
+    return std::move(pair.far.domain->register_memory(memory.first(half), every_access,
+                                                      &world.far_region()))
+        .value();
+  };
+  const auto write_behind = [](Pair& pair, const MemoryRegion& region) {
+    SendWork work = pair.write(1, 0, 0, 64);
+    work.remote = region.remote(half - 32);
+    return work;
+  };
+  {
+    Pair pair(world);
+    const std::unique_ptr<MemoryRegion> region = make(pair);
+    EXPECT_TRUE(
+        world.says(WorkStatus::remote_access_error, pair.status_of(write_behind(pair, *region))));
+  }
+  Pair pair(world);
+  const std::unique_ptr<MemoryRegion> region = make(pair);
+  const RemoteKey key = region->remote_key();
+  pair.fill_near(0, 64, 5);
+  SendWork within_it = write_behind(pair, *region);
+  within_it.remote = region->remote(0);
+  EXPECT_EQ(pair.status_of(within_it), WorkStatus::success);
+  if (!region->extend(2 * half)) {
+    return;  // the device cannot, and says so
+  }
+  EXPECT_EQ(region->remote_key(), key);
+  EXPECT_EQ(region->bytes().size(), 2 * half);
+  EXPECT_EQ(region->bytes().data(), memory.data());
+  // Often enough for every short way to be found again. A READ sees what was written before (P3).
+  for (std::uint64_t id = 2; id < 200; ++id) {
+    const RemoteAddress place = region->remote(half - 32 + 64 * id);
+    SendWork write = pair.write(2 * id, 0, 0, 64);
+    write.remote = place;
+    ASSERT_EQ(pair.status_of(write), WorkStatus::success) << id;
+    SendWork read = pair.read(2 * id + 1, 1024, 0, 64);
+    read.remote = place;
+    ASSERT_EQ(pair.status_of(read), WorkStatus::success) << id;
+    ASSERT_TRUE(same(Pair::pattern(64, 5), ConstBytes(pair.near_at(1024), 64))) << id;
+    pair.fill_near(1024, 64, 6);
+  }
+  EXPECT_FALSE(region->extend(half)) << "it never becomes smaller";
+  SendWork past = write_behind(pair, *region);
+  past.remote = region->remote(2 * half - 32);
+  EXPECT_TRUE(world.says(WorkStatus::remote_access_error, pair.status_of(past)));
+}
+
 SENTENCE(R2, a_wrong_local_piece_fails_before_anything_is_sent) {
   for (int which = 0; which < 4; ++which) {
     Pair pair(world);

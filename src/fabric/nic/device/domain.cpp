@@ -76,6 +76,21 @@ class Registration final : public MemoryRegion {
     memory_.changed();
     return true;
   }
+  // Nobody has learnt anything of the bytes behind the end. Peers that execute requests themselves
+  // learn of them when they ask again.
+  bool extend(std::size_t size_bytes) override {
+    const Bytes longer(what_.bytes.data(), size_bytes);
+    const bool is_fit = size_bytes >= what_.bytes.size() && !past_caches_ &&
+                        why_not_register(longer, what_.access, what_.persistence) == nullptr;
+    if (is_fit) {
+      what_.bytes = longer;
+      memory_.changed();
+      if (Shortcut* shortcut = core_.engine().shortcut) {
+        shortcut->renew(what_.key);
+      }
+    }
+    return is_fit;
+  }
 
  private:
   NicCore& core_;

@@ -114,6 +114,10 @@ class Shortcut {
   // Whatever lanes have kept of this side's memory is worth nothing from here on.
   virtual void release(RemoteKey key) = 0;
 
+  // What peers may do with this key has changed, and is no less than it was: they ask again. What
+  // they have begun goes on. Never blocks.
+  virtual void renew(RemoteKey key) = 0;
+
   // For people: what is short-cut, and by what means.
   virtual std::string describe() const = 0;
 };

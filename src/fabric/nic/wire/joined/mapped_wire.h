@@ -65,6 +65,7 @@ class MappedWire final : private LinkSide, private Shortcut {
     initiator_.forget_short_ways();
     target_.release(key);
   }
+  void renew(RemoteKey key) override { target_.renew(key); }
   std::string describe() const override;
 
   mapped::MappedTarget target_;

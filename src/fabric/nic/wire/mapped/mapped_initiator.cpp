@@ -194,6 +194,8 @@ void MappedInitiator::forget(Link& link, std::uint64_t region) {
       if (known.state == Known::State::granted && known.region == region) {
         known.state = Known::State::denied;
         known.mapping.reset();
+        known.waited = 0;
+        known.patience = limits::asks_again_after;
       }
     }
   }

@@ -206,11 +206,7 @@ bool MappedTarget::quiet(QpNumber own) const {
   return true;
 }
 
-void MappedTarget::release(RemoteKey key) {
-  const auto region = regions_.find(key);
-  if (region == regions_.end()) {
-    return;
-  }
+void MappedTarget::take_back_key(RemoteKey key, std::uint64_t region) {
   std::vector<LinkId> told;
   take_back([&](const Peer& peer, const Grant& grant) {
     if (grant.key == key && peer.is_linked &&
@@ -219,24 +215,41 @@ void MappedTarget::release(RemoteKey key) {
     }
     return grant.key == key;
   });
+  for (const LinkId link : told) {
+    // Who cannot be told keeps some address space; its rights are gone.
+    (void)say_(
+        link,
+        {.kind = static_cast<std::uint16_t>(MappedKind::forget), .key = key, .region = region}, -1);
+  }
+}
+
+// A grant that was taken back before stays known while a peer is in the middle of something by it:
+// whatever it was called then, it is one with this key.
+void MappedTarget::release(RemoteKey key) {
+  const auto region = regions_.find(key);
+  if (region == regions_.end()) {
+    return;
+  }
+  take_back_key(key, region->second);
   for (Peer& peer : peers_) {
     for (Grant& grant : peer.grants) {
-      if (grant.number != 0 && grant.region == region->second) {
+      if (grant.number != 0 && grant.key == key) {
         await(peer, grant);
         grant = {};
       }
     }
   }
-  for (const LinkId link : told) {
-    // Who cannot be told keeps some address space; its rights are gone.
-    (void)say_(link,
-               {.kind = static_cast<std::uint16_t>(MappedKind::forget),
-                .key = key,
-                .region = region->second},
-               -1);
-  }
   regions_.erase(region);
   forget_quiet();
+}
+
+// With a new number, the region is mapped anew.
+void MappedTarget::renew(RemoteKey key) {
+  if (const auto region = regions_.find(key); region != regions_.end()) {
+    take_back_key(key, region->second);
+    region->second = ++region_numbers_;
+    forget_quiet();
+  }
 }
 
 // Until the peer has come out of what it was in the middle of, or is gone.

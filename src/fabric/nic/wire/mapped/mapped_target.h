@@ -66,6 +66,9 @@ class MappedTarget {
   void retire(QpNumber own);
   bool quiet(QpNumber own) const;
   void release(RemoteKey key);
+  // Peers ask again what they may do with this key. Whoever is in the middle of something finds all
+  // that it uses where it was, and nobody waits for it.
+  void renew(RemoteKey key);
 
   // Grants that are alive.
   std::size_t grants() const;
@@ -100,6 +103,8 @@ class MappedTarget {
   template <typename Which>
   void take_back(Which which);
   void await(Peer& peer, const Grant& grant);
+  // All that peers were granted with this key, which they are told.
+  void take_back_key(RemoteKey key, std::uint64_t region);
   void end(Peer& peer);
   void forget_quiet();
 

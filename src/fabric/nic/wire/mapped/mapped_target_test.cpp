@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 
 #include "pmem/open_region.h"
 #include "runtime/poll_loop.h"
@@ -87,6 +88,35 @@ TEST_F(MappedTargetTest, grants_what_the_device_grants) {
   EXPECT_TRUE(is_mappable(PROT_READ | PROT_WRITE));
   EXPECT_TRUE(gate_.open());
   EXPECT_EQ(target_.grants(), 1u);
+}
+
+TEST_F(MappedTargetTest, what_has_changed_is_asked_for_again_and_mapped_anew) {
+  ASSERT_EQ(ask(), MappedKind::grant);
+  const MappedMessage first = said_;
+  target_.renew(3);
+  EXPECT_EQ(static_cast<MappedKind>(said_.kind), MappedKind::forget);
+  EXPECT_EQ(said_.region, first.region);
+  EXPECT_EQ(target_.grants(), 0u);
+  ASSERT_EQ(ask(), MappedKind::grant);
+  EXPECT_NE(said_.region, first.region);
+  EXPECT_NE(said_.grant, first.grant);
+  target_.renew(4);
+  EXPECT_EQ(target_.grants(), 1u) << "another key is nobody's";
+}
+
+// The peer is in the middle of something when the region changes, and is waited for when it goes.
+TEST_F(MappedTargetTest,
+       whoever_is_in_the_middle_of_something_is_not_waited_for_and_not_forgotten) {
+  ASSERT_EQ(ask(), MappedKind::grant);
+  epoch_.word(0).store(1);
+  target_.renew(3);
+  EXPECT_FALSE(target_.quiet(2));
+  ASSERT_EQ(ask(), MappedKind::grant);
+  std::thread peer([this] { epoch_.word(0).store(2); });
+  target_.release(3);
+  EXPECT_EQ(epoch_.word(0).load(), 2u);
+  peer.join();
+  EXPECT_TRUE(target_.quiet(2));
 }
 
 TEST_F(MappedTargetTest, another_key_or_queue_pair_gets_nothing) {
