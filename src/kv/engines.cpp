@@ -42,6 +42,12 @@ Result<const Engine*> find_engine(std::string_view name) {
                                                     name, fmt::join(names, ", ")));
 }
 
+Task<Status> StoreServer::grow(std::uint64_t /*pool_bytes*/) {
+  co_return Status(Code::unsupported,
+                   "the pool of this engine's store grows while nobody serves it: stop the server, "
+                   "grow the pool, and start the server again");
+}
+
 Status StoreServer::scrub() {
   return Status(Code::unsupported, "this engine has no checksums that could be verified");
 }

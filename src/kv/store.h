@@ -161,6 +161,13 @@ class StoreServer {
   // Begins a pass over everything that lives, as fast as requests let it, unless one is under way
   // already; counters tell how it goes. `unsupported` where an engine has no checksums.
   virtual Status scrub();
+  // Whether its pool can grow while it is served.
+  virtual bool grows() const { return false; }
+  // The pool becomes so large; it is persistent when this ends with success. The region has the
+  // bytes already. Clients go on meanwhile; one that stands still may be disconnected. Fails as
+  // Pool::grow, with in_use while another growth is under way, with `unsupported` where the engine
+  // cannot.
+  virtual Task<Status> grow(std::uint64_t pool_bytes);
   // Numbers for people and for metrics; the engine's descriptor tells what each is.
   struct Counter {
     std::string_view name;

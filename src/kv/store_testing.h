@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -49,8 +50,9 @@ class StoreFixture : public testing::Test {
     server_.reset();
     pool_.reset();
     if (options.create) {
-      region_ = make_region_ ? make_region_(pool_bytes) : make_dram(pool_bytes).value();
-      pool_ = Pool::create(*region_, {}).value();
+      const std::size_t region_bytes = std::max(pool_bytes, room_bytes_);
+      region_ = make_region_ ? make_region_(region_bytes) : make_dram(region_bytes).value();
+      pool_ = Pool::create(*region_, {}, Faults(), room_bytes_ == 0 ? 0 : pool_bytes).value();
     } else {
       pool_ = Pool::open(*region_, "test").value();
     }
@@ -154,6 +156,7 @@ class StoreFixture : public testing::Test {
   fabric::nic::sim::SimMachine near_;
   fabric::nic::sim::SimMachine far_;
   fabric::nic::sim::SimMachine elsewhere_;
+  std::size_t room_bytes_ = 0;  // up to which pools of `start` may grow
   std::function<std::unique_ptr<Region>(std::size_t)>
       make_region_;  // plain memory if there is none
   std::unique_ptr<Region> region_;

@@ -292,6 +292,12 @@ class Catalogue {
   // A version that stays forgets links to those that go.
   void unlink_old(const Object& object, const std::vector<Segment>& old);
 
+  // The pool was grown: there is room for more.
+  Status pool_grew() {
+    living_->grow(host_.region().bytes().size());
+    return log_->pool_grew();
+  }
+
   Log& log() { return *log_; }
   const Log& log() const { return *log_; }
   Index& index() { return *index_; }

@@ -185,6 +185,11 @@ inline constexpr Fault together_not_awaited = {
 inline constexpr Fault clean_before_settled = {
     "efactory-clean-before-settled",
     "what cleaning drops is gone before all that came before it is settled"};
+// Growing.
+inline constexpr Fault grown_unnoticed = {
+    "efactory-grown-unnoticed", "new room is used before every client knows that the pool has it"};
+inline constexpr Fault grown_uncounted = {
+    "efactory-grown-uncounted", "new room is used before it is persistent that the pool has it"};
 inline constexpr Fault recovery_takes_parts = {
     "efactory-recovery-takes-parts",
     "recovery does not ask whether all of a write of several keys is whole"};
@@ -286,6 +291,8 @@ inline constexpr std::array all = {&write_is_enough,
                                    &together_judged_early,
                                    &together_not_awaited,
                                    &clean_before_settled,
+                                   &grown_unnoticed,
+                                   &grown_uncounted,
                                    &recovery_takes_parts};
 
 }  // namespace remora::kv::efactory::faults

@@ -3,7 +3,7 @@
 // part with a neighbouring segment counts for both. What nothing leads to does not count, though it
 // may have to be kept: deletions from before the last recovery.
 //
-// One thread. Allocates when it is made.
+// One thread. Allocates when it is made, and when it grows.
 #pragma once
 
 #include <bit>
@@ -20,6 +20,8 @@ class Living {
   Living(std::uint64_t pool_bytes, std::uint64_t segment_bytes)
       : shift_(static_cast<unsigned>(std::bit_width(segment_bytes / parts_of_segment)) - 1),
         parts_((pool_bytes >> shift_) + 1) {}
+
+  void grow(std::uint64_t pool_bytes) { parts_.resize((pool_bytes >> shift_) + 1); }
 
   // Something that begins there lives, or does not any more.
   void add(Offset offset, std::uint64_t size_bytes) {

@@ -18,7 +18,8 @@ Peers::Peers(const Host& host, Catalogue& catalogue, const ServerOptions& option
     : host_(host),
       catalogue_(catalogue),
       by_segment_(options.segment_keys || !host.device().attributes().asks_guards),
-      readable_(catalogue.log()) {}
+      readable_(catalogue.log()),
+      pool_bytes_(catalogue.pool().size_bytes()) {}
 
 Status Peers::join(const rpc::Session& session, std::uint64_t round) {
   Peer peer;
@@ -52,11 +53,22 @@ Status Peers::share_log(const rpc::Session& session, Peer& peer) {
     return {};
   }
   REMORA_TRY_RESULT(
-      pool, session.domain->register_memory(host_.region().bytes().subspan(first_block), rights,
-                                            &host_.region()));
+      pool, session.domain->register_memory(
+                host_.region().bytes().subspan(first_block, pool_bytes_ - first_block), rights,
+                &host_.region()));
   peer.pool = std::move(pool).value();
   REMORA_CHECK(peer.pool->guard_with(*peer.guard), "the device says that it asks guards");
   return {};
+}
+
+// Keys of segments are made with the segments.
+void Peers::share_more(std::uint64_t pool_bytes) {
+  pool_bytes_ = pool_bytes;
+  for_each([&](Peer& peer) {
+    const bool is_shared =
+        peer.pool == nullptr || peer.pool->extend(pool_bytes - catalogue_.pool().header().blocks);
+    REMORA_CHECK(is_shared, "a device that asks guards extends regions");
+  });
 }
 
 Status Peers::share_index(const rpc::Session& session) {

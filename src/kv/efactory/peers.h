@@ -63,6 +63,11 @@ class Peers {
     }
   }
 
+  // So much of the pool is shared, from its beginning.
+  std::uint64_t pool_bytes() const { return pool_bytes_; }
+  // Shares so much of it, by the same keys: it is about to grow.
+  void share_more(std::uint64_t pool_bytes);
+
   // Shares the index as it lies now. The one before stays shared until it is dropped.
   Status share_index(const rpc::Session& session);
   void drop_old_indexes();
@@ -92,6 +97,7 @@ class Peers {
   Catalogue& catalogue_;
   const bool by_segment_;
   ReadableSpace readable_;
+  std::uint64_t pool_bytes_;
   std::map<rpc::SessionId, Peer> peers_;
 };
 

@@ -90,17 +90,16 @@ void Rounds::arrive(rpc::SessionId session, std::uint64_t round) {
   }
 }
 
-// Places are told as they lie in the pool, of which the region is the end.
+// Places are told as they lie in the pool, of which a peer's region has the blocks.
 Layout Rounds::layout_of(const Peer& peer) const {
-  const std::uint64_t pool_bytes = background_.region().size();
   fabric::RemoteAddress pool;
   if (peer.pool != nullptr) {
     pool = peer.pool->remote(0);
-    pool.address -= pool_bytes - peer.pool->bytes().size();
+    pool.address -= catalogue_.pool().header().blocks;
   }
   return {.round = round_,
           .pool = pool,
-          .pool_bytes = pool_bytes,
+          .pool_bytes = peers_.pool_bytes(),
           .index = peer.index->remote(0),
           .geometry = catalogue_.index().geometry(),
           .put_timeout_ns = put_timeout_ns_,

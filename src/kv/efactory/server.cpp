@@ -17,6 +17,7 @@ EfactoryServer::EfactoryServer(std::unique_ptr<Catalogue> catalogue, const Serve
                 engine.verifies_newest),
       cleaner_(*catalogue_, commits_, peers_, rounds_, verifier_, snapshots_, options),
       upkeep_(*catalogue_, commits_, peers_, rounds_, cleaner_, snapshots_),
+      growth_(*catalogue_, commits_, peers_, rounds_, upkeep_),
       marks_(*catalogue_, commits_, verifier_, options.mark_every_ns),
       scrubber_(*catalogue_, options.scrub_ns),
       expirer_(*catalogue_, local_),

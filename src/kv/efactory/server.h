@@ -6,6 +6,7 @@
 //   Verifier   makes durable what clients have written
 //   Cleaner    cleans the log; CleaningPolicy says when and what, CleaningRoom what puts may take
 //   Upkeep     growth, cleaning and rounds, one after the other
+//   Growth     the pool becomes larger
 //   Marks      how far the log is known to be persistent
 //   Scrubber   looks for damage
 //   Expirer    deletes keys whose time has come
@@ -24,6 +25,7 @@
 #include "kv/efactory/cleaner.h"
 #include "kv/efactory/engine_options.h"
 #include "kv/efactory/expirer.h"
+#include "kv/efactory/growth.h"
 #include "kv/efactory/local_store.h"
 #include "kv/efactory/marks.h"
 #include "kv/efactory/peers.h"
@@ -50,10 +52,14 @@ class EfactoryServer final : public StoreServer, private Surroundings {
   Result<PeerAddress> accept(const PeerAddress& client, Rights rights) override;
   std::size_t clients() const override { return rpc_->clients(); }
   LocalStore* local() override { return &local_; }
-  bool busy() const override { return verifier_.busy() || upkeep_.busy() || local_.busy(); }
+  bool busy() const override {
+    return verifier_.busy() || upkeep_.busy() || growth_.busy() || local_.busy();
+  }
   Status finish() override { return marks_.finish(); }
   Status changeable() const override { return catalogue_->log().changeable(); }
   Status scrub() override;
+  bool grows() const override { return true; }
+  Task<Status> grow(std::uint64_t pool_bytes) override { return growth_.grow(pool_bytes); }
   std::vector<Counter> counters() const override;
   std::uint64_t failed_requests() const override { return rpc_->failures(); }
   const Histogram* durability_latency() const override { return &verifier_.durability(); }
@@ -83,6 +89,7 @@ class EfactoryServer final : public StoreServer, private Surroundings {
   Verifier verifier_;
   Cleaner cleaner_;
   Upkeep upkeep_;
+  Growth growth_;
   Marks marks_;
   Scrubber scrubber_;
   Expirer expirer_;

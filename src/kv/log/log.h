@@ -274,6 +274,10 @@ class Log {
     share_pool();
   }
 
+  // The pool was grown: segments may lie in its new room, as many as fit in. What is appended later
+  // is persistent no sooner than the larger table. On page media it blocks for a commit.
+  Status pool_grew();
+
   LogUsage usage() const {
     return {total_bytes_,   held_bytes_,      appended_bytes_,
             reserve_bytes_, segments_.size(), dead_.size()};
@@ -304,7 +308,7 @@ class Log {
   // From this version (log_upgrade.cpp).
   Status upgrade(std::uint32_t version);
   // A larger table, where the pool was grown (log_grow.cpp).
-  Status grow_table(const store_format::Head& found);
+  Result<Ticket> grow_table(const store_format::Head& found);
 
   Result<Segment*> segment_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);
   Result<Segment*> open_for(std::uint64_t size_bytes, DataPool pool, Reserve reserve);

@@ -97,6 +97,57 @@ TEST_P(LogGrow, segments_in_the_new_room_are_freed_and_used_again) {
   EXPECT_GT(again * 5000, large_bytes * 8 / 10);
 }
 
+// --- While the store is used ---
+
+TEST_P(LogGrow, a_store_that_is_used_has_the_new_room_at_once) {
+  const std::size_t before = fill_up();
+  ASSERT_TRUE(pool_->grow(large_bytes).ok());
+  ASSERT_TRUE(log_->pool_grew().ok());
+  EXPECT_EQ(slots(), large_bytes / (16 << 10));
+  EXPECT_GT(log_->usage().total_bytes, large_bytes * 9 / 10);
+  EXPECT_GT(fill_up(), 5 * before / 2);
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+  EXPECT_LE(fill_up(), 3u) << "it had as much room as after an opening, but for a segment";
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+}
+
+// On page media words of the table are still on their way when it is copied.
+TEST_P(LogGrow, what_is_on_its_way_to_the_table_comes_to_the_larger_one) {
+  for (std::uint64_t size = small_bytes + (256 << 10); size <= large_bytes; size += 256 << 10) {
+    while (log_->usage().segments < size / (64 << 10)) {
+      ASSERT_TRUE(try_put(key(written_), value(written_)).ok());
+      ++written_;
+    }
+    ASSERT_TRUE(pool_->grow(size).ok());
+    ASSERT_TRUE(try_put(key(written_), value(written_)).ok());
+    ++written_;
+    ASSERT_TRUE(log_->pool_grew().ok());
+    ASSERT_TRUE(try_put(key(written_), value(written_)).ok());
+    ++written_;
+  }
+  seal();
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+}
+
+// Its room is counted as it is after an opening, whatever waits for the pool's log.
+TEST_P(LogGrow, its_room_is_counted_beside_segments_that_were_freed) {
+  fill_up();
+  log_->begin_new_pool();
+  ASSERT_TRUE(log_->end_old_pool().ok());
+  seal();
+  ASSERT_TRUE(log_->free_dead(1000).ok());
+  ASSERT_TRUE(pool_->grow(large_bytes).ok());
+  ASSERT_TRUE(log_->pool_grew().ok());
+  written_ = 0;
+  const std::size_t many = fill_up();
+  EXPECT_GT(many * 5000, large_bytes * 8 / 10);
+  ASSERT_TRUE(restart().ok());
+  expect_all();
+}
+
 // Growths that leave almost a segment each: more than the reserve, all together.
 class LogOfRests : public LogGrow {
  protected:

@@ -126,7 +126,8 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
   if (!has_old_states && head->version != store_format::version) {
     REMORA_TRY(log->upgrade(head->version));
   }
-  REMORA_TRY(log->grow_table(*head));
+  REMORA_TRY_RESULT(grown, log->grow_table(*head));
+  REMORA_TRY(pool.wait(*grown));
   REMORA_TRY(log->skip_numbers());
   if (Result<std::size_t> freed = log->free_dead(log->dead_.size()); !freed.ok()) {
     return freed.status();
