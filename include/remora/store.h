@@ -246,6 +246,11 @@ class Store {
   // Asks the server to verify everything that the store holds; its facts before that. Its facts
   // then tell how far it is. Needs the role admin.
   Expected<Facts> scrub();
+  // Asks the server to make its pool so large, while it serves; its facts when that has begun.
+  // Its facts then tell how it goes: pool_growing_to is 0 when it has ended, and
+  // pool_growth_failure says why it failed, or "none". With a file, only if that is the pool.
+  // Needs the role admin.
+  Expected<Facts> grow(std::uint64_t size_bytes, const std::string& pool_file = "");
   // Asks the server to stop in order; its last facts. Needs the role admin.
   Expected<Facts> stop();
   // "mapped" when this process works on the pool's memory by itself, "ring" when the server does,

@@ -14,6 +14,7 @@
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/pool_commands.h"
+#include "cli/product/grow_served.h"
 #include "pmem/pool_file.h"
 
 namespace remora::cli {
@@ -160,6 +161,14 @@ int grow(const PoolArguments& arguments) {
     return fail(media.status());
   }
   Result<PoolFile> file = PoolFile::grow(arguments.path, *size_bytes, *media);
+  if (file.code() == Code::in_use) {
+    return grow_served({.path = arguments.path,
+                        .socket = arguments.socket,
+                        .token = arguments.token,
+                        .size_bytes = *size_bytes,
+                        .json = arguments.json},
+                       file.status());
+  }
   return file.ok() ? describe(*file, arguments.json) : fail(file.status());
 }
 
@@ -216,10 +225,14 @@ void add_pool_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   create_command->add_option("--media", arguments->media, media_help)->capture_default_str();
   CLI::App* grow_command =
-      add("grow", "Make the pool of a stopped server larger; what is in it stays as it is", grow);
+      add("grow", "Make a pool larger, served or not; what is in it stays as it is", grow);
   grow_command->add_option("--size", arguments->grown_size, "The size that it is to have")
       ->required();
   grow_command->add_option("--media", arguments->media, media_help)->capture_default_str();
+  grow_command->add_option("--socket", arguments->socket,
+                           "Where the server of the pool listens [next to the pool]");
+  grow_command->add_option("--token", arguments->token,
+                           "A token of the role admin for that server, or @FILE that has it");
   CLI::App* info_command =
       add("info", "Describe a pool and its medium; the file is left untouched", info);
   info_command->add_option("--media", arguments->media, media_help)->capture_default_str();

@@ -17,6 +17,8 @@ struct PoolArguments {
   std::string to;            // of salvage
   std::string salvage_size;  // empty: as the old pool's
   std::string grown_size;
+  std::string socket;  // of growth, where the pool is served; empty: next to the pool
+  std::string token;
 };
 
 // What a pool is, for both kinds of output.

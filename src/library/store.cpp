@@ -324,6 +324,12 @@ Expected<Facts> Store::scrub() {
                      : Expected<Facts>(error_of(status));
 }
 
+Expected<Facts> Store::grow(std::uint64_t size_bytes, const std::string& pool_file) {
+  const Status status = parts_->ready().status();
+  return status.ok() ? expected_of(parts_->loop.block_on(parts_->link->grow(size_bytes, pool_file)))
+                     : Expected<Facts>(error_of(status));
+}
+
 Expected<Facts> Store::stop() {
   const Status status = parts_->ready().status();
   return status.ok() ? expected_of(parts_->loop.block_on(parts_->link->stop()))

@@ -1,7 +1,9 @@
 #include "link/session_link.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "fabric/verbs/device_list.h"
@@ -107,8 +109,20 @@ Task<Result<fabric::QueuePairAddress>> SessionLink::join(fabric::QueuePairAddres
   co_return welcome->queue_pair;
 }
 
-Task<Result<Facts>> SessionLink::facts(SessionKind kind) {
-  SessionMessage question{.kind = kind};
+Task<Result<Facts>> SessionLink::grow(std::uint64_t size_bytes, std::string pool_file) {
+  std::string text = std::to_string(size_bytes);
+  if (!pool_file.empty()) {
+    struct stat file {};
+    if (::stat(pool_file.c_str(), &file) != 0) {
+      co_return os_failure("cannot look at " + pool_file, errno);
+    }
+    text += " " + std::to_string(file.st_dev) + " " + std::to_string(file.st_ino);
+  }
+  co_return co_await facts(SessionKind::grow, std::move(text));
+}
+
+Task<Result<Facts>> SessionLink::facts(SessionKind kind, std::string text) {
+  SessionMessage question{.kind = kind, .text = std::move(text)};
   add_proof(question);
   REMORA_CO_TRY_RESULT(told, co_await exchange(question, SessionKind::facts));
   co_return parse_facts(told->facts);

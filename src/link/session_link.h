@@ -67,6 +67,9 @@ class SessionLink final : private fabric::nic::LinkOwner {
   Task<Result<Facts>> stop() { return facts(SessionKind::stop); }
   // Asks the host to verify all that lives in its store; its facts before that.
   Task<Result<Facts>> scrub() { return facts(SessionKind::scrub); }
+  // Asks the host to make its pool so large; its facts when that has begun. With a file, only if
+  // that is the pool.
+  Task<Result<Facts>> grow(std::uint64_t size_bytes, std::string pool_file);
 
   bool is_network() const { return wire_->network_link().has_value(); }
   // The RDMA device that the host is reached through, or null: by the software RNIC.
@@ -102,7 +105,7 @@ class SessionLink final : private fabric::nic::LinkOwner {
   void link_down(fabric::nic::LinkId link) override;
   void refused(const Status& reason) override { answered(reason); }
 
-  Task<Result<Facts>> facts(SessionKind kind);
+  Task<Result<Facts>> facts(SessionKind kind, std::string text = {});
   // Puts the proof into it that this side knows its token, if it has one.
   void add_proof(SessionMessage& message);
 

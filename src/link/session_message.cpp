@@ -103,7 +103,7 @@ Result<SessionMessage> decode(ConstBytes bytes) {
   const bool is_facts = in.kind == static_cast<std::uint16_t>(SessionKind::facts);
   const auto is_fact_letter = [](char letter) { return is_printable(letter) || letter == '\n'; };
   if (!service || !design || !text || in.kind < static_cast<std::uint16_t>(SessionKind::ask) ||
-      in.kind > static_cast<std::uint16_t>(SessionKind::scrub) || in.queue_pair > largest_number ||
+      in.kind > static_cast<std::uint16_t>(SessionKind::grow) || in.queue_pair > largest_number ||
       in.first_packet > largest_number || in.code > static_cast<std::uint32_t>(Code::conflict) ||
       (in.code != 0) != is_refusal || in.tail_bytes != tail.size() ||
       tail.size() > session_format::tail_bytes_max || (!tail.empty() && !is_facts) ||

@@ -15,6 +15,8 @@
 //                <-  facts              the last ones
 //   scrub        ->                     verify all that lives
 //                <-  facts              before the first of it
+//   grow         ->                     make the pool so large
+//                <-  facts              when that has begun; later ones tell how it goes
 //
 // all with such a proof as the join. No token travels: token_proof.h says what a proof is.
 //
@@ -45,6 +47,7 @@ enum class SessionKind : std::uint16_t {
   facts = 7,
   stop = 8,
   scrub = 9,
+  grow = 10,
 };
 
 using SessionNonce = std::array<std::uint8_t, 16>;
@@ -56,10 +59,11 @@ struct SessionMessage {
   std::string design = {};                   // offer and join: which serves it; a store's engine
   fabric::QueuePairAddress queue_pair = {};  // join and welcome
   Status reason = {};                        // refusal
-  // welcome: the client's role; offer: "verbs" where the store is reached through an RDMA device
+  // welcome: the client's role; offer: "verbs" where the store is reached through an RDMA device;
+  // grow: the size in bytes, and, where a file must be the pool, its device and its number
   std::string text = {};
   SessionNonce nonce = {};  // ask and offer
-  SessionProof proof = {};  // join, welcome, stat, stop and scrub, where a token is known
+  SessionProof proof = {};  // join, welcome, stat, stop, scrub and grow, where a token is known
   std::string facts = {};   // facts: lines of a name, a space and a value (facts.h)
 };
 

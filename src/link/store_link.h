@@ -38,6 +38,9 @@ class StoreLink final {
   Task<Result<Facts>> stat() { return session_->stat(); }
   Task<Result<Facts>> stop() { return session_->stop(); }
   Task<Result<Facts>> scrub() { return session_->scrub(); }
+  Task<Result<Facts>> grow(std::uint64_t size_bytes, std::string pool_file = {}) {
+    return session_->grow(size_bytes, std::move(pool_file));
+  }
   // Which way requests go, found out by making some: `mapped` when this process works on the pool
   // by itself, `ring` when the host does it; `roce` across the network. Of the software RNIC.
   Task<WireKind> wire_taken();

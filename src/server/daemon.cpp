@@ -306,6 +306,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
                                              server.status().message()));
   }
   resp_ = std::move(server).value();
+  host_->on_growth([this](std::uint64_t pool_bytes) { resp_->pool_grew(pool_bytes); });
   resp_->expect_passwords(!settings_.access.tokens.empty());
   resp_text_ = fmt::format(
       "redis-cli -h {} -p {}{}, for {}; {}", options.host, resp_->port(), tls_ ? " --tls" : "",

@@ -15,6 +15,7 @@
 #include "link/session_message.h"
 #include "link/token_proof.h"
 #include "link/wires.h"
+#include "pmem/open_region.h"
 #include "rpc/caller.h"
 #include "runtime/poll_loop.h"
 

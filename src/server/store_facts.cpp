@@ -27,6 +27,8 @@ Facts StoreHost::facts() {
                                     : "no put is acknowledged any more: the store has failed"},
       {"pool", options_.pool_path.empty() ? "memory" : options_.pool_path},
       {"pool_bytes", number(pool_bytes())},
+      {"pool_growing_to", number(growing_to())},
+      {"pool_growth_failure", last_growth().ok() ? "none" : std::string(last_growth().message())},
       {"granularity", std::string(to_string(medium.granularity))},
       {"persistence", medium.method},
       {"survives_power_cut", is_sound && survives() == Survives::power_cut ? "yes" : "no"},

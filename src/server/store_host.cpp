@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <ranges>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ StoreHost::StoreHost(Runtime& runtime, const StoreHostOptions& options, const kv
 
 // The store last: other services may stand on it.
 StoreHost::~StoreHost() {
+  growth_.reset();
   while (!services_.empty()) {
     services_.pop_back();
   }
@@ -73,7 +75,8 @@ Status StoreHost::finish() {
 }
 
 bool StoreHost::busy() const {
-  return std::ranges::any_of(services_, [](const auto& service) { return service->busy(); });
+  return growing_to() != 0 ||
+         std::ranges::any_of(services_, [](const auto& service) { return service->busy(); });
 }
 
 std::size_t StoreHost::clients() const {
@@ -159,11 +162,40 @@ Status StoreHost::start() {
   auto service = std::make_unique<StoreService>(*engine_, std::move(store).value());
   store_ = service.get();
   services_.push_back(std::move(service));
+  if (file_) {
+    growth_ = std::make_unique<PoolGrowth>(runtime_, *file_, store_->store());
+  }
   if (options_.listen && options_.socket_path.empty()) {
     return {};
   }
   // Who may come is judged by `admit`; the file's mode keeps out whom nobody would let in.
   return wire_->wire().listen(options_.socket_path, socket_mode());
+}
+
+Status StoreHost::grow(std::uint64_t size_bytes) {
+  return growth_
+             ? growth_->begin(size_bytes)
+             : Status(Code::unsupported,
+                      "this store is in memory, as large as it was made; start it with a larger "
+                      "--size");
+}
+
+Status StoreHost::grow(std::string_view request) {
+  std::uint64_t size_bytes = 0;
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  std::istringstream words{std::string(request)};
+  if (!(words >> size_bytes)) {
+    return Status(Code::invalid_argument, "a growth names the size that the pool is to have");
+  }
+  struct stat own {};
+  if (growth_ && words >> device >> number &&
+      (fstat(file_->file().descriptor(), &own) != 0 || own.st_dev != device ||
+       own.st_ino != number)) {
+    return Status(Code::invalid_argument,
+                  fmt::format("this server serves another pool, {}", options_.pool_path));
+  }
+  return grow(size_bytes);
 }
 
 void StoreHost::change_access(const link::AccessRules& rules) {
@@ -298,13 +330,19 @@ Result<link::SessionMessage> StoreHost::answer(LinkId link, const link::SessionM
       return join(link, message);
     case link::SessionKind::stat:
     case link::SessionKind::scrub:
+    case link::SessionKind::grow:
     case link::SessionKind::stop: {
       REMORA_TRY_RESULT(allowed, standing(link, message));
       if (message.kind != link::SessionKind::stat && allowed->role != link::Role::admin) {
         return Status(Code::permission_denied,
                       message.kind == link::SessionKind::stop
                           ? "only a client of the role admin stops the store"
+                      : message.kind == link::SessionKind::grow
+                          ? "only a client of the role admin makes the pool larger"
                           : "only a client of the role admin has the store verified");
+      }
+      if (message.kind == link::SessionKind::grow) {
+        REMORA_TRY(grow(message.text));
       }
       if (message.kind == link::SessionKind::scrub) {
         const std::string before = link::to_text(facts());
@@ -322,7 +360,7 @@ Result<link::SessionMessage> StoreHost::answer(LinkId link, const link::SessionM
     }
     default:
       return Status(Code::invalid_argument,
-                    "a client asks, joins, or asks how it goes, to scrub or to stop");
+                    "a client asks, joins, or asks how it goes, to scrub, to grow or to stop");
   }
 }
 

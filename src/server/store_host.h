@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@
 #include "runtime/runtime.h"
 #include "runtime/worker.h"
 #include "server/durability_words.h"
+#include "server/pool_growth.h"
 #include "server/store_service.h"
 
 namespace remora::server {
@@ -91,6 +93,19 @@ class StoreHost final : private fabric::nic::LinkOwner {
   bool stop_wanted() const { return stop_wanted_; }
   // It has not left yet: it may still wait for its answer.
   bool stopper_here() const { return stop_wanted_ && guests_.contains(stopper_); }
+
+  // Makes the pool larger while it is served; facts tell how that goes. For who asks in words: the
+  // size, and the device and the number of the file that must be the pool, or the size alone.
+  Status grow(std::string_view request);
+  Status grow(std::uint64_t size_bytes);
+  void on_growth(std::function<void(std::uint64_t pool_bytes)> grown) {
+    if (growth_) {
+      growth_->on_growth(std::move(grown));
+    }
+  }
+  // What a growth that is under way comes to, or 0; and how the last one ended.
+  std::uint64_t growing_to() const { return growth_ ? growth_->under_way_to() : 0; }
+  Status last_growth() const { return growth_ ? growth_->last() : Status(); }
 
   // Serves another service too, from now on. Its name is none that is served already. It is
   // destroyed before the store.
@@ -217,7 +232,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<fabric::Device> rdma_;  // that the store is reached through, if it is not nic_
   std::vector<std::unique_ptr<PoolService>> services_;
-  StoreService* store_ = nullptr;  // the first of them
+  StoreService* store_ = nullptr;       // the first of them
+  std::unique_ptr<PoolGrowth> growth_;  // where the pool is a file
   std::map<fabric::nic::LinkId, Guest> guests_;
   link::WrongTries wrong_tries_;
   Porter porter_{*this};

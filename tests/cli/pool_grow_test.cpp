@@ -51,9 +51,6 @@ TEST_F(GrownStore, has_room_again_and_keeps_every_key) {
   serve();
   const int before = fill_up();
   EXPECT_GT(before, 10);
-  const Outcome served = grow(pool(), "16M");
-  expect_refusal(served, environment, "is in use");
-  EXPECT_THAT(served.err, HasSubstr("remora stop"));
   stop();
   const Outcome grown = grow(pool(), "16M");
   ASSERT_EQ(grown.exit_status, kept) << grown.err;
@@ -79,6 +76,51 @@ TEST_F(GrownStore, has_room_again_and_keeps_every_key) {
   EXPECT_EQ(copy.exit_status, kept) << copy.out << copy.err;
   const Outcome saved = remora_command({"pool", "salvage", pool(), folder_.file("saved.pool")});
   EXPECT_EQ(saved.exit_status, kept) << saved.out << saved.err;
+}
+
+TEST_F(GrownStore, a_pool_grows_while_it_is_served) {
+  serve();
+  const int before = fill_up();
+  const Outcome grown = grow(pool(), "16M");
+  ASSERT_EQ(grown.exit_status, kept) << grown.err;
+  EXPECT_EQ(grown.err, "");
+  EXPECT_THAT(grown.out, HasSubstr("size         16 MiB; its server went on"));
+  EXPECT_THAT(told({"stat", "pool_bytes"}), HasSubstr(std::to_string(16 << 20)));
+  EXPECT_GT(fill_up(), 2 * before);
+  expect_all();
+  kill_server();
+  EXPECT_THAT(check(), HasSubstr("every value is what was put"));
+  serve();
+  const nlohmann::json json =
+      json_of(remora_command({"pool", "grow", pool(), "--size", "24M", "--json"}));
+  EXPECT_EQ(json.at("size_bytes"), 24 << 20);
+  EXPECT_EQ(json.at("served"), true);
+  expect_all();
+  EXPECT_GT(fill_up(), 0);
+  told({"backup", folder_.file("copy.pool")});
+  stop();
+  EXPECT_THAT(check(), HasSubstr("every value is what was put"));
+  EXPECT_EQ(remora_command({"pool", "check", folder_.file("copy.pool")}).exit_status, kept);
+}
+
+TEST_F(GrownStore, a_served_pool_refuses_what_cannot_be) {
+  serve();
+  expect_refusal(grow(pool(), "4M"), usage, "4 MiB already");
+  expect_refusal(grow(pool(), "1M"), usage, "cannot become smaller");
+  expect_refusal(grow(pool(), "4100K"), usage, "32 KiB or more");
+  expect_refusal(grow(pool(), "65T"), usage, "at most 64 TiB");
+  if (!may_have_room(folder_.path(), std::uint64_t{60} << 40)) {
+    expect_refusal(grow(pool(), "60T"), environment, "the disk has no room");
+  }
+  std::filesystem::copy_file(pool(), folder_.file("other.pool"));
+  const Result<PoolFile> other = PoolFile::open(folder_.file("other.pool"), Media::automatic);
+  ASSERT_TRUE(other.ok());
+  expect_refusal(grow(folder_.file("other.pool"), "8M"), environment, "does not answer at");
+  expect_refusal(remora_command({"pool", "grow", folder_.file("other.pool"), "--size", "8M",
+                                 "--socket", socket()}),
+                 usage, "serves another pool");
+  EXPECT_EQ(std::filesystem::file_size(pool()), 4u << 20);
+  told({"put", "it", "goes on"});
 }
 
 // As after a growth that was cut: the file was extended first, and the pool is as it was.

@@ -118,6 +118,7 @@ class Server final : public Poller, private Desk {
 
   // Whether clients may say who they are by a password, from now on.
   void expect_passwords(bool are_expected) { settings_.needs_password = are_expected; }
+  void pool_grew(std::uint64_t pool_bytes) { settings_.pool_bytes = pool_bytes; }
 
   std::uint16_t port() const { return settings_.port; }
   const Counters& counters() const { return counters_; }
