@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <utility>
 
@@ -93,7 +94,45 @@ Status KillLives::start_and_check() {
   REMORA_TRY(connect_all());
   REMORA_TRY(connect_redis());
   restart_ns_ = loop_.now_ns() - started_ns;
+  REMORA_TRY(check_size());
   return loop_.block_on(check_all());
+}
+
+// --- The pool grows ---
+
+// What was acknowledged as larger is so for good; what was not may be.
+Status KillLives::check_size() {
+  if (options_.grow_bytes == 0) {
+    return {};
+  }
+  REMORA_TRY_RESULT(facts, loop_.block_on(clients_.front().link->stat()));
+  pool_bytes_ = std::stoull(find_fact(*facts, "pool_bytes").value_or("0"));
+  return pool_bytes_ >= grown_bytes_
+             ? Status()
+             : Status(Code::damaged,
+                      fmt::format("the pool has {} bytes, and its growth to {} was acknowledged",
+                                  pool_bytes_, grown_bytes_));
+}
+
+Task<void> KillLives::grow() {
+  link::StoreLink& link = *clients_.front().link;
+  const std::uint64_t to_bytes = pool_bytes_ + options_.grow_bytes;
+  Result<Facts> facts = co_await link.grow(to_bytes);
+  life_.was_growing = facts.ok();
+  while (facts.ok() && find_fact(*facts, "pool_growing_to") != "0") {
+    facts = co_await link.stat();
+  }
+  if (facts.ok()) {
+    life_.was_growing = false;
+    life_.has_grown = find_fact(*facts, "pool_growth_failure") == "none";
+    grown_bytes_ = life_.has_grown ? to_bytes : grown_bytes_;
+    if (!life_.has_grown) {
+      wrong(Status(Code::io_error, "the pool cannot grow: " +
+                                       find_fact(*facts, "pool_growth_failure").value_or("")));
+    }
+  } else if (!killed_ && facts.code() != Code::unsupported) {  // it was grown too often
+    wrong(facts.status());
+  }
 }
 
 // --- What it holds ---
@@ -180,6 +219,10 @@ Result<LifeReport> KillLives::live_and_kill() {
   killed_ = false;
   kill_at_ = options_.shortest_life_ops +
              random_.below(options_.longest_life_ops - options_.shortest_life_ops + 1);
+  // Now and then there is not enough time for it, and now and then some.
+  grow_at_ = options_.grow_bytes == 0
+                 ? ~std::uint64_t{0}
+                 : kill_at_ - std::min(kill_at_, random_.below(1 + random_.below(kill_at_)));
   std::vector<Task<void>> flows;
   std::size_t next = 0;
   const auto begin = [&](Way way) {
@@ -202,6 +245,10 @@ Result<LifeReport> KillLives::live_and_kill() {
     one.take();
   }
   server_->wait();
+  if (growing_) {
+    (void)loop_.run_until(*growing_);
+    growing_.reset();
+  }
   clients_.clear();
   redis_.clear();
   server_.reset();
@@ -283,6 +330,9 @@ Task<bool> KillLives::step(Way way, Key& key, Random& random) {
 void KillLives::count(const Step& step) {
   ++life_.acknowledged;
   life_.acknowledged_persistent += step.persistent ? 1u : 0u;
+  if (!killed_ && !growing_ && life_.acknowledged >= grow_at_) {
+    growing_.emplace(grow());
+  }
   if (!killed_ && life_.acknowledged >= kill_at_) {
     killed_ = true;
     server_->kill();

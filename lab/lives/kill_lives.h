@@ -39,6 +39,7 @@ struct KillOptions {
   std::uint32_t flows_per_client = 4;
   std::uint32_t keys_per_flow = 8;
   std::uint32_t longest_value_bytes = 3000;
+  std::uint64_t grow_bytes = 0;  // by so much the pool grows near the end of every life
   std::uint64_t shortest_life_ops = 50;
   std::uint64_t longest_life_ops = 2000;
   std::uint64_t patience_ns = 120'000'000'000;  // with a server that lives and does not answer
@@ -48,6 +49,8 @@ struct LifeReport {
   std::uint64_t acknowledged = 0;             // operations of this life
   std::uint64_t acknowledged_persistent = 0;  // of these, persistent when acknowledged
   std::uint64_t in_flight = 0;                // operations that the kill interrupted
+  bool has_grown = false;                     // the pool, as was acknowledged
+  bool was_growing = false;                   // when the kill came
 };
 
 class KillLives {
@@ -103,6 +106,8 @@ class KillLives {
   Task<void> flow(Way way, std::vector<Key*> keys, std::uint64_t seed);
   Task<Status> change(Way way, Key& key, Step step, std::string value);
   Task<bool> step(Way way, Key& key, Random& random);
+  Task<void> grow();
+  Status check_size();
   void count(const Step& step);
   void wrong(Status status);
 
@@ -116,6 +121,10 @@ class KillLives {
   std::vector<std::unique_ptr<RespLink>> redis_;
   std::uint64_t kill_at_ = 0;  // acknowledged operations of this life
   bool killed_ = false;
+  std::uint64_t grow_at_ = 0;      // the same
+  std::uint64_t pool_bytes_ = 0;   // when the life began
+  std::uint64_t grown_bytes_ = 0;  // that was acknowledged
+  std::optional<Task<void>> growing_;
   LifeReport life_;
   Status wrong_;
   std::uint64_t keys_checked_ = 0;

@@ -26,7 +26,7 @@ void expect_sound(const std::string& pool) {
   EXPECT_TRUE(verdict.ok()) << verdict.message();
 }
 
-void live(const char* parent, const std::vector<std::string>& serve) {
+void live(const char* parent, const std::vector<std::string>& serve, std::uint64_t grow_bytes = 0) {
   const std::uint64_t kills = number_from("REMORA_KILLS", 4);
   const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
   const TestFolder folder(parent);
@@ -34,7 +34,10 @@ void live(const char* parent, const std::vector<std::string>& serve) {
                         .folder = folder.path(),
                         .seed = seed,
                         .serve = serve,
-                        .redis_clients = 6});
+                        .redis_clients = 6,
+                        .grow_bytes = grow_bytes});
+  std::uint64_t growths = 0;
+  std::uint64_t kills_in_growth = 0;
   std::uint64_t acknowledged = 0;
   std::uint64_t persistent = 0;
   std::uint64_t in_flight = 0;
@@ -47,6 +50,8 @@ void live(const char* parent, const std::vector<std::string>& serve) {
     acknowledged += report->acknowledged;
     persistent += report->acknowledged_persistent;
     in_flight += report->in_flight;
+    growths += report->has_grown ? 1u : 0u;
+    kills_in_growth += report->was_growing ? 1u : 0u;
     expect_sound(folder.file("kill.pool"));
   }
   const Status last = lives.start_and_check();
@@ -57,7 +62,8 @@ void live(const char* parent, const std::vector<std::string>& serve) {
   EXPECT_GT(in_flight, 0u);
   std::cout << kills << " kills, " << acknowledged << " operations acknowledged, " << persistent
             << " of them as persistent, " << in_flight << " interrupted, " << lives.keys_checked()
-            << " keys checked\n";
+            << " keys checked, " << growths << " growths of the pool, " << kills_in_growth
+            << " kills within one\n";
 }
 
 TEST(Kill, loses_nothing_that_was_acknowledged) {
@@ -67,6 +73,15 @@ TEST(Kill, loses_nothing_that_was_acknowledged) {
 // A log so small that most lives end within a cleaning.
 TEST(Kill, loses_nothing_while_the_log_is_cleaned) {
   live(REMORA_DISK_FOLDER, {"--size", "2M"});
+}
+
+// The pool grows under the hands of its clients, in every life, and the kill comes soon after.
+TEST(Kill, loses_nothing_while_the_pool_grows) {
+  live(REMORA_DISK_FOLDER, {"--size", "2M"}, 1 << 20);
+}
+
+TEST(Kill, loses_nothing_while_a_pool_in_memory_grows) {
+  live("/dev/shm", {"--size", "2M", "--media", "dram"}, 1 << 20);
 }
 
 // Memory that survives the process: the quickest lives.

@@ -103,6 +103,17 @@ void write_together(StorePlan& plan, std::uint64_t seed) {
   plan.changes_here = plan.changes_here || random.chance(1, 2);
 }
 
+void grow(StorePlan& plan, std::uint64_t seed) {
+  Random random(mix(seed ^ 0x67726f77696e6721));
+  const bool is_probed = seed / one_in_grows % one_growth_is_probed == 0;
+  plan.grown_bytes = plan.pool_bytes + (random.chance(1, 2) ? plan.pool_bytes : 96 << 10);
+  plan.longest_before_growth_ns = random.chance(1, 2) ? 60'000 : 400'000;
+  plan.cut_growth_one_in = random.chance(1, 2) ? 12 : 40;
+  plan.probe_growth_one_in = is_probed ? 1 : 15;
+  plan.cuts = is_probed ? 0 : plan.cuts + 2;
+  plan.kills = !is_probed && random.chance(1, 2) ? 1 : 0;
+}
+
 }  // namespace
 
 bool is_of_the_product(const kv::Engine& engine) {
@@ -158,6 +169,9 @@ StorePlan draw_plan(const kv::Engine& engine, const CrashRun& run, Random& rando
   }
   if (is_of_the_product(engine) && run.seed % one_in_writes_together == 1) {
     write_together(plan, run.seed);
+  }
+  if (is_of_the_product(engine) && run.seed % one_in_grows == one_in_grows - 1) {
+    grow(plan, run.seed);
   }
   return plan;
 }

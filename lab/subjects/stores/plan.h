@@ -51,6 +51,12 @@ struct StorePlan {
   std::uint32_t kills = 0;             // at most
   std::uint32_t cuts_in_cleaning = 0;  // at most
 
+  // The pool grows to that while it is served, in one step or two; see one_in_grows. 0: it stays.
+  std::size_t grown_bytes = 0;
+  std::uint64_t longest_before_growth_ns = 0;
+  std::uint64_t cut_growth_one_in = 1;    // memory events of a growth
+  std::uint64_t probe_growth_one_in = 1;  // the same
+
   // Several keys at once; see one_in_writes_together.
   std::uint32_t together_percent = 0;  // of the operations
   std::uint32_t together_keys = 0;     // at most
@@ -71,6 +77,11 @@ struct StorePlan {
 // One run in so many writes several keys at once. The others have the plans that they would have
 // without.
 inline constexpr std::uint64_t one_in_writes_together = 5;
+
+// The same of runs in which the pool grows; in one of ten of these every event of a growth is a
+// probe.
+inline constexpr std::uint64_t one_in_grows = 14;
+inline constexpr std::uint64_t one_growth_is_probed = 10;
 
 // Whether users have it: held to more than its promise, such as that there is room for a put.
 bool is_of_the_product(const kv::Engine& engine);

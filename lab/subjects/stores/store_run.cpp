@@ -39,7 +39,8 @@ StoreRun::StoreRun(const kv::Engine& engine, const CrashRun& run, SiteTable& sit
       cuts_left_(plan_.cuts),
       probes_left_(plan_.probes),
       kills_left_(plan_.kills),
-      cuts_in_cleaning_left_(plan_.cuts_in_cleaning) {
+      cuts_in_cleaning_left_(plan_.cuts_in_cleaning),
+      growth_random_(mix(run.seed)) {
   world_.memory().on_event([this](const CrashEvent& event) { on_memory_event(event); });
 }
 
@@ -71,6 +72,7 @@ void StoreRun::work() {
   while (!violation_ && !load_.finished() && world_.loop().now_ns() < plan_.longest_work_ns &&
          step()) {
     make_trouble();
+    grow_on();
   }
   cutting_ = false;
 }
@@ -103,6 +105,7 @@ void StoreRun::cut() {
     captured_.reset();
     moments += (moments.empty() ? "power cut at " : ", again at ") + now.moment;
     splits_line_ = splits_line_ || now.splits_line;
+    growing_.acknowledged_bytes = now.grown_bytes;
     witness_.cut(world_.loop().now_ns());
     count_server();
     reached_.cuts_after_kill += world_.memory().was_killed() ? 1u : 0u;
@@ -119,6 +122,8 @@ void StoreRun::cut() {
     return;
   }
   to_kill_ = false;
+  judge_growth(world_, moments);
+  growing_.is_planned = false;
   load_.start_here();
   timed_.came_back(false);
   timed_.start_here();
@@ -262,7 +267,10 @@ StoreRun::Captured StoreRun::capture(const CrashMemory& memory, const CrashEvent
   ++count_.cuts;
   ++count_.images;
   count_.distinct.insert(images.hash());
-  return {{images.bytes().begin(), images.bytes().end()}, describe(event), images.splits_line()};
+  return {{images.bytes().begin(), images.bytes().end()},
+          describe(event),
+          images.splits_line(),
+          growing_.acknowledged_bytes};
 }
 
 void StoreRun::on_memory_event(const CrashEvent& event) {
@@ -276,7 +284,10 @@ void StoreRun::on_memory_event(const CrashEvent& event) {
                               : is_of_the_pool(event)           ? 3
                               : world_.memory().was_killed()    ? 10
                                                                 : 1;
-  if (is_cut_in_cleaning(event)) {
+  if (is_probed_in_growth()) {
+    probe(describe(event));
+  }
+  if (is_cut_in_cleaning(event) || is_cut_in_growth(event)) {
     captured_ = capture(world_.memory(), event);
   } else if (is_time_to_kill(event)) {
     to_kill_ = true;
@@ -330,6 +341,7 @@ void StoreRun::recover_elsewhere(ConstBytes image, const std::string& moment) {
     report("recovers", std::string(recovered.message()), moments);
     return;
   }
+  judge_growth(world, moments);
   sight.scans = is_of_the_product(engine_);
   world.look(witness, sight);
   if (!run_until(world, longest_wait_ns, most_events, [&] { return sight.finished; }) ||

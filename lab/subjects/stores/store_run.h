@@ -56,8 +56,11 @@ struct Reached {
   std::uint64_t kills = 0;
   std::uint64_t cuts_after_kill = 0;
   std::uint64_t cuts_in_cleaning = 0;
-  std::uint64_t filled = 0;    // puts that had to find room
-  std::uint64_t together = 0;  // acknowledged writes of several keys
+  std::uint64_t filled = 0;            // puts that had to find room
+  std::uint64_t together = 0;          // acknowledged writes of several keys
+  std::uint64_t pool_growths = 0;      // acknowledged
+  std::uint64_t cuts_in_growth = 0;    // of the pool
+  std::uint64_t probes_in_growth = 0;  // the same
 
   Reached& operator+=(const Reached& other);
 };
@@ -83,6 +86,7 @@ class StoreRun {
     std::vector<std::byte> image;
     std::string moment;
     bool splits_line = false;
+    std::uint64_t grown_bytes = 0;  // of the pool, as was acknowledged by then
   };
 
   void work();
@@ -97,6 +101,11 @@ class StoreRun {
   bool is_time_to_kill(const CrashEvent& event);
   void expect_room(StoreWorld& world, Witness& witness, std::uint64_t live_bytes,
                    const std::string& after);
+  // The pool grows (store_run_growth.cpp).
+  void grow_on();
+  bool is_cut_in_growth(const CrashEvent& event);
+  bool is_probed_in_growth();
+  void judge_growth(const StoreWorld& world, const std::string& after);
   // The store is about to go.
   void count_server();
   void count_load();
@@ -124,6 +133,7 @@ class StoreRun {
   const StorePlan plan_;
   Witness witness_;
   std::deque<StoreWorld::Sight> sights_;  // before the world, whose flows use them
+  StoreWorld::Growing growing_;           // the same
   StoreWorld world_;
   TimedLoad timed_;
   StoreLoad load_;
@@ -135,6 +145,7 @@ class StoreRun {
   std::uint32_t kills_left_;
   std::uint32_t cuts_in_cleaning_left_;
   bool to_kill_ = false;
+  Random growth_random_;
   Reached reached_;
   std::uint64_t next_trouble_ns_ = never_ns;
   std::multimap<std::uint64_t, std::function<void()>> agenda_;

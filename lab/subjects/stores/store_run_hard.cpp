@@ -67,6 +67,8 @@ void StoreRun::kill() {
     report("recovers", std::string(recovered.message()), "after a kill");
     return;
   }
+  judge_growth(world_, "after a kill");
+  growing_.is_planned = false;
   load_.start_here();
   timed_.came_back(true);
   timed_.start_here();
@@ -134,6 +136,7 @@ void StoreRun::count_load() {
   reached_.large_puts = load_.large_puts();
   reached_.together = load_.together();
   reached_.scans = load_.scans();
+  reached_.pool_growths = growing_.acknowledged;
   reached_.clears = load_.clears();
   reached_.timed_gets = timed_.gets();
   reached_.expired_gets = timed_.expired_gets();
@@ -159,6 +162,9 @@ Reached& Reached::operator+=(const Reached& other) {
   cuts_in_cleaning += other.cuts_in_cleaning;
   filled += other.filled;
   together += other.together;
+  pool_growths += other.pool_growths;
+  cuts_in_growth += other.cuts_in_growth;
+  probes_in_growth += other.probes_in_growth;
   return *this;
 }
 

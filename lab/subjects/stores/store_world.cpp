@@ -1,5 +1,7 @@
 #include "lab/subjects/stores/store_world.h"
 
+#include <algorithm>
+
 #include "lab/check/value.h"
 
 namespace remora::lab {
@@ -27,7 +29,7 @@ StoreWorld::StoreWorld(const StorePlan& plan, std::uint32_t clients, SiteTable& 
       loop_({.seed = random.next(), .shuffle_ties = random.chance(1, 2)}),
       network_(loop_, nic_of_the_crash_world(), memory_of_the_crash_world(), random.fork()),
       server_(loop_, network_,
-              {.memory_bytes = plan.pool_bytes,
+              {.memory_bytes = std::max(plan.pool_bytes, plan.grown_bytes),
                .platform = plan.platform,
                .seed = random.next(),
                .placement = {.longest_read_ns = plan.longest_read_ns},
@@ -41,8 +43,8 @@ StoreWorld::StoreWorld(const StorePlan& plan, std::uint32_t clients, SiteTable& 
 
 Status StoreWorld::start(bool create) {
   Program& program = server_.start<Program>();
-  REMORA_TRY_RESULT(
-      pool, create ? Pool::create(server_.region(), {}) : Pool::open(server_.region(), "the pool"));
+  REMORA_TRY_RESULT(pool, create ? Pool::create(server_.region(), {}, Faults(), plan_.pool_bytes)
+                                 : Pool::open(server_.region(), "the pool"));
   program.pool = std::move(pool).value();
   kv::ServerOptions options = plan_.server;
   options.create = create;
@@ -57,17 +59,20 @@ Status StoreWorld::start(bool create) {
                         *program.pool, options));
   program.store = std::move(store).value();
   store_ = program.store.get();
+  pool_ = program.pool.get();
   return {};
 }
 
 void StoreWorld::restart_server(ConstBytes image) {
   store_ = nullptr;
+  pool_ = nullptr;
   server_.cut_power(image);
   server_.power_on();
 }
 
 void StoreWorld::kill_server() {
   store_ = nullptr;
+  pool_ = nullptr;
   server_.kill();
 }
 
@@ -154,6 +159,26 @@ Task<void> StoreWorld::put_all(Witness& witness, Filling& filling) {
     }
   }
   filling.finished = true;
+}
+
+void StoreWorld::grow(std::uint64_t to_bytes, std::uint64_t after_ns, Growing& growing) {
+  growing.is_planned = true;
+  growing.is_under_way = false;
+  growing.to_bytes = to_bytes;
+  server_.spawn(grow_pool(after_ns, growing));
+}
+
+Task<void> StoreWorld::grow_pool(std::uint64_t after_ns, Growing& growing) {
+  co_await loop_.sleep_for(after_ns);
+  growing.is_under_way = true;
+  const Status status = co_await store_->grow(growing.to_bytes);
+  growing.is_planned = growing.is_under_way = false;
+  if (status.ok()) {
+    growing.acknowledged_bytes = growing.to_bytes;
+    ++growing.acknowledged;
+  } else {
+    growing.failure = status;
+  }
 }
 
 }  // namespace remora::lab

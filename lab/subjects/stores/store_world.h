@@ -67,6 +67,19 @@ class StoreWorld {
   };
   void fill(Witness& witness, Filling& filling);
 
+  // The pool grows to that, some time from now. What this tells outlives the world.
+  struct Growing {
+    bool is_planned = false;  // and has not ended
+    bool is_under_way = false;
+    std::uint64_t to_bytes = 0;
+    std::uint64_t acknowledged_bytes = 0;  // by any growth up to now
+    std::uint64_t acknowledged = 0;        // growths
+    Status failure = {};
+  };
+  void grow(std::uint64_t to_bytes, std::uint64_t after_ns, Growing& growing);
+  // While the server has power.
+  std::uint64_t pool_bytes() const { return pool_ == nullptr ? 0 : pool_->size_bytes(); }
+
   // Keys that a scan lists: all of them, or a failure.
   static Task<Result<std::vector<std::string>>> list(kv::StoreClient& client);
 
@@ -81,6 +94,7 @@ class StoreWorld {
   Status start(bool create);
   Task<void> look_at_all(Witness& witness, Sight& sight);
   Task<void> put_all(Witness& witness, Filling& filling);
+  Task<void> grow_pool(std::uint64_t after_ns, Growing& growing);
 
   const StorePlan& plan_;
   VirtualLoop loop_;
@@ -88,6 +102,7 @@ class StoreWorld {
   Node server_;
   std::vector<std::unique_ptr<Node>> clients_;
   kv::StoreServer* store_ = nullptr;
+  Pool* pool_ = nullptr;
 };
 
 }  // namespace remora::lab
