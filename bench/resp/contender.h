@@ -37,6 +37,8 @@ class Contender {
   Contender& operator=(const Contender&) = delete;
   ~Contender();
 
+  std::uint16_t port() const { return port_; }
+
   // One run of redis-benchmark, with values of that size, on so many keys by chance; or of "multi":
   // transactions of eight SETs (transactions.h), which it does not have.
   Result<Round> run(const std::string& command, std::uint64_t requests, std::uint32_t clients,
