@@ -11,6 +11,9 @@ namespace {
 // Of new tables, between which others have their turns.
 constexpr std::uint64_t written_per_turn_bytes = 64 << 10;
 
+// The planted mistake.
+constexpr std::uint64_t counted_late_ns = 200'000;
+
 }  // namespace
 
 Task<Status> Growth::grow(std::uint64_t pool_bytes) {
@@ -40,10 +43,14 @@ Task<Status> Growth::go_on(Pool::Growth& growth) {
     written = pool.write_growth(growth, written_per_turn_bytes);
   }
   REMORA_CO_TRY(co_await commits_.persistent(*written));
-  const Ticket counted = pool.count_growth(growth);
-  if (!planted.planted(faults::grown_uncounted)) {
-    REMORA_CO_TRY(co_await commits_.persistent(counted));
+  if (planted.planted(faults::grown_uncounted)) {
+    Pool::Growth early = growth;
+    pool.end_growth(std::move(early));
+    REMORA_CO_TRY(catalogue_.pool_grew());
+    co_await background_.runtime().sleep_for(counted_late_ns);
+    co_return co_await commits_.persistent(pool.count_growth(growth));
   }
+  REMORA_CO_TRY(co_await commits_.persistent(pool.count_growth(growth)));
   pool.end_growth(std::move(growth));
   co_return catalogue_.pool_grew();
 }
