@@ -29,6 +29,7 @@ Status ReceiveInlet::open(Connection& client, const Introduction&, Introduction&
 }
 
 void ReceiveInlet::close(Connection& client) {
+  sides_[client.place].region.reset();  // before the memory
   sides_[client.place] = {};
 }
 

@@ -31,6 +31,7 @@ Status SendOutlet::open(Connection& client, const Introduction&, Introduction&) 
 }
 
 void SendOutlet::close(Connection& client) {
+  sides_[client.place].region.reset();  // before the memory
   sides_[client.place] = {};
 }
 
