@@ -355,8 +355,9 @@ Result<ModelledReport> run_modelled(const ModelledOptions& options) {
                     "a core's share is above 0 and at most 1, in slices of some length");
     }
   }
-  REMORA_TRY_RESULT(engine,
-                    options.way.empty() ? kv::find_engine(options.engine) : find_way(options.way));
+  REMORA_TRY_RESULT(engine, options.made != nullptr ? Result<const kv::Engine*>(options.made)
+                            : options.way.empty()   ? kv::find_engine(options.engine)
+                                                    : find_way(options.way));
   REMORA_TRY_RESULT(profile, profile_of(options.profile, options.numbers));
   return std::make_unique<ModelledRun>(options, **engine, *profile)->run();
 }

@@ -56,7 +56,8 @@ using ProfileNumbers = std::vector<std::pair<std::string, std::uint64_t>>;
 
 struct ModelledOptions {
   std::string engine = "efactory";
-  std::string way = {};      // in place of the engine: one of ways.h
+  std::string way = {};              // in place of the engine: one of ways.h
+  const kv::Engine* made = nullptr;  // or one that is in no list
   workload::Plan plan = {};  // with the seed of everything; its warm-up is the least there is
   ServerCores cores = {};
   // On one machine, with a store each; clients take turns with them.

@@ -1,5 +1,5 @@
-// remora bench: what the operations of stores, and with `nic` those of the fabric, cost here or by
-// a hardware profile.
+// remora bench: what the operations of stores, with `rpc` calls, and with `nic` the operations of
+// the fabric cost here or by a hardware profile.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/size_text.h"
+#include "cli/call_bench/command.h"
 #include "cli/commands.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
@@ -96,6 +97,7 @@ void add_bench_command(CLI::App& app, int& exit_status) {
       app.add_subcommand("bench", "Measure a store, or model one by hardware profiles");
   bench->require_subcommand(0, 1);
   add_store_bench(*bench, exit_status);
+  add_call_bench(*bench, exit_status);
   CLI::App* command = bench->add_subcommand("nic", "Operations of the fabric between two devices");
   const auto arguments = std::make_shared<BenchNicArguments>();
   lab::NicBenchOptions& options = arguments->options;

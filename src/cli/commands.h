@@ -13,6 +13,7 @@ void add_crash_command(CLI::App& app, int& exit_status);
 void add_matrix_command(CLI::App& app, int& exit_status);
 void add_bench_command(CLI::App& app, int& exit_status);
 void add_figures_command(CLI::App& app, int& exit_status);
+void add_rpc_command(CLI::App& app, int& exit_status);
 void add_nic_command(CLI::App& app, int& exit_status);
 
 }  // namespace remora::cli

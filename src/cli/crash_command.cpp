@@ -210,7 +210,7 @@ int list_plants(const CrashSubject& subject, bool json) {
 
 int crash(const CrashArguments& arguments) {
   if (arguments.engine.empty()) {
-    print_systems(std::nullopt);
+    print_subjects();
     return exit_kept;
   }
   const Result<const CrashSubject*> subject = lab::find_subject(arguments.engine);

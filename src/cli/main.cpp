@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   add_matrix_command(app, exit_status);
   add_bench_command(app, exit_status);
   add_figures_command(app, exit_status);
+  add_rpc_command(app, exit_status);
   add_nic_command(app, exit_status);
   try {
     app.parse(argc, argv);

@@ -1,14 +1,10 @@
-// The systems that Remora has, as people read them: `remora systems`, and `remora crash --engine`
-// without a name.
+// The systems that `remora crash` runs, as people read them: `remora crash --engine` without a
+// name.
 #pragma once
-
-#include <optional>
-
-#include "base/descriptor.h"
 
 namespace remora::cli {
 
-// One line for each, of this kind alone where one is given.
-void print_systems(std::optional<SystemKind> kind);
+// One line for each that power cuts hold to a promise.
+void print_subjects();
 
 }  // namespace remora::cli

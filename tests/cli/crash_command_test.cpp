@@ -198,6 +198,11 @@ TEST(CrashCommand, lists_what_it_can_be_asked_of) {
   const Outcome help = remora_command({"crash", "--help"});
   for (const nlohmann::json& system : json_of(remora_command({"systems", "--json"}))) {
     const std::string name = system.at("name");
+    if (system.at("kind") == "rpc design") {
+      EXPECT_THAT(list.out, Not(HasSubstr("\n" + name + " ")))
+          << "no power cut holds it to anything";
+      continue;
+    }
     EXPECT_THAT(list.out, HasSubstr(name + " "));
     EXPECT_THAT(unknown.err, HasSubstr(name));
     EXPECT_THAT(help.out, HasSubstr(name));
@@ -238,7 +243,7 @@ TEST(SystemsCommand, tells_what_each_system_is) {
     EXPECT_FALSE(store.at("counters").empty());
   }
   EXPECT_EQ(names.out, expected);
-  EXPECT_THAT(remora_command({"systems"}).out, ContainsRegex("\nerda +store   rival   "));
+  EXPECT_THAT(remora_command({"systems"}).out, ContainsRegex("\nerda +store +rival   "));
 }
 
 }  // namespace

@@ -133,17 +133,15 @@ Result<std::unique_ptr<Side>> RingClient::connect(const std::string& path,
   if (Status status = (*side)->connect(*answer_); !status.ok()) {
     return status;
   }
-  await_mapping(**side);
+  map((*side)->queue_pair().number(), (*side)->peer().memory.key);
   return side;
 }
 
-void RingClient::await_mapping(Side& side) {
+void RingClient::map(fabric::QpNumber own, fabric::RemoteKey key) {
   MappedWire* mapped = wire_->mapped();
   if (mapped == nullptr) {
     return;
   }
-  const fabric::QpNumber own = side.queue_pair().number();
-  const fabric::RemoteKey key = side.peer().memory.key;
   mapped->ask(own, key);
   const std::uint64_t give_up_ns = loop_.now_ns() + mapping_ns;
   while (!mapped->is_mapped(own, key) && loop_.now_ns() < give_up_ns) {

@@ -62,13 +62,13 @@ class RingClient : private fabric::nic::LinkOwner {
   // client.
   Result<std::unique_ptr<Side>> connect(const std::string& path, std::uint64_t memory_bytes,
                                         std::uint64_t depth);
+  // Waits until requests of this queue pair on the region of that key are short-cut, or will not
+  // be.
+  void map(fabric::QpNumber own, fabric::RemoteKey key);
 
  private:
   void control(fabric::nic::LinkId link, ConstBytes bytes) override;
   void link_down(fabric::nic::LinkId link) override;
-
-  // Waits until requests are short-cut, or will not be.
-  void await_mapping(Side& side);
 
   PollLoop& loop_;
   const bool mapped_;

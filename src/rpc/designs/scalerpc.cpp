@@ -217,7 +217,7 @@ const Design& scalerpc() {
       .verb = RequestVerb::write,
       .transports = scale_transports,
       .considers_ddio = true,
-      .request = "WRITE of an address and READ by the receiver, once; then WRITE, polled",
+      .request = "first WRITE of an address, READ by the receiver; then WRITE, polled",
       .answer = "WRITE, polled",
       .figure = "2(g)",
       .most_body_bytes = most_slot_body,
