@@ -25,7 +25,7 @@ inline constexpr Fault place_before_free = {
 inline constexpr Fault rflush_before_drain = {
     "rflush-before-drain", "RFlush tells the sender before what has arrived is persistent"};
 
-inline constexpr std::array<const Fault*, 7> durable_faults = {
+inline constexpr std::array durable_faults = {
     &payload_before_bytes, &immediate_before_bytes, &sflush_before_copy, &told_before_move,
     &operator_before_data, &place_before_free,      &rflush_before_drain};
 

@@ -10,7 +10,8 @@ namespace remora::fabric::nic {
 
 // --- Requests that are answered ---
 
-// Of the word of a FLUSH with payload: whoever may WRITE it and make it persistent.
+// Of the word of a FLUSH with payload: the peer must be allowed to WRITE it and to make it
+// persistent.
 std::uint8_t Responder::check_word(const Packet& packet, const PlacedWord& word) const {
   const bool is_persistence =
       (packet.flush_placement & static_cast<std::uint8_t>(FlushPlacement::persistence)) != 0;

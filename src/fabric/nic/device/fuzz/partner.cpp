@@ -35,7 +35,7 @@ bool is_atomic_request(PacketOpcode opcode) {
 
 bool is_request(PacketOpcode opcode) {
   return !is_read_response(opcode) && opcode != acknowledge && opcode != atomic_acknowledge &&
-         opcode != place_acknowledge && opcode != persisted;
+         opcode != place_acknowledge;
 }
 bool is_send(PacketOpcode opcode) {
   return opcode == send_first || opcode == send_middle || opcode == send_last ||
@@ -186,7 +186,8 @@ void Partner::judge(const Packet& packet, ConstBytes payload, const std::vector<
     const bool waits =
         (is_send(packet.opcode) || has_immediate(packet.opcode)) && receives_.empty() && !failed_;
     const unsigned transport = static_cast<unsigned>(packet.opcode) >> 5;
-    const bool is_for_others = transport == 1 || transport == 3;
+    const bool is_for_others =
+        transport == 1 || transport == 3 || packet.opcode == PacketOpcode::persisted;
     REMORA_CHECK(failed_ || packet.sequence != before_ || waits || is_for_others ||
                      qp_->state() == QpState::error,
                  "what is refused is the end of the queue pair");
