@@ -8,6 +8,7 @@
 
 #include "kv/store.h"
 #include "lab/crash/pool_subject.h"
+#include "lab/subjects/files/file_subject.h"
 #include "lab/subjects/log/log_subject.h"
 #include "lab/subjects/stores/expiry_subject.h"
 #include "lab/subjects/stores/store_subject.h"
@@ -17,6 +18,7 @@ namespace remora::lab {
 const std::vector<const CrashSubject*>& subjects() {
   static const PoolSubject pool;
   static const LogSubject log;
+  static const FileSubject files;
   static const ExpirySubject expiry;
   static const std::deque<StoreSubject> stores = [] {
     std::deque<StoreSubject> all;
@@ -26,7 +28,7 @@ const std::vector<const CrashSubject*>& subjects() {
     return all;
   }();
   static const std::vector<const CrashSubject*> list = [] {
-    std::vector<const CrashSubject*> all = {&pool, &log, &expiry};
+    std::vector<const CrashSubject*> all = {&pool, &log, &files, &expiry};
     for (const StoreSubject& store : stores) {
       all.push_back(&store);
     }
