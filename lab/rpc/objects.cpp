@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -124,7 +125,9 @@ void Objects::wait(const rpc::Session& session, std::uint32_t call, const rpc::R
   wait.call = call;
   wait.reply = reply;
   wait.result = result;
-  host_.runtime().arm(wait, host_.runtime().after(work_.span_ns));
+  // From when the core has done what came before.
+  const std::uint64_t begin_ns = std::max(host_.now_ns(), host_.charged_until_ns());
+  host_.runtime().arm(wait, begin_ns + work_.span_ns);
 }
 
 void Objects::answer(Wait& wait) {

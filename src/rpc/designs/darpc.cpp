@@ -55,7 +55,10 @@ class DarpcClient final : public RivalClient {
  private:
   Task<Result<ConstBytes>> exchange(std::uint32_t slot, Kind kind,
                                     std::size_t size_bytes) override {
-    co_return co_await caller_->call(slots_[slot], kind, size_bytes);
+    Result<ConstBytes> result = co_await caller_->call(slots_[slot], kind, size_bytes);
+    host_.charge(Work::poll);  // as in all designs; the stores' callers are not charged for it
+    co_await host_.charged();
+    co_return result;
   }
 
   Task<CallSlot> take() { co_return co_await caller_->slot(); }
