@@ -20,13 +20,9 @@ Status Pool::grow(std::uint64_t size_bytes) {
   REMORA_TRY(usable());
   REMORA_TRY_RESULT(growth, begin_growth(size_bytes));
   const std::optional<Ticket> written = write_growth(*growth, size_bytes);
-  if (!faults_.planted(pool_faults::grown_first)) {
-    REMORA_TRY(failure_ = region_.wait(*written));
-  }
+  REMORA_TRY(failure_ = region_.wait(*written));
   const Ticket counted = count_growth(*growth);
-  if (!faults_.planted(pool_faults::growth_not_awaited)) {
-    REMORA_TRY(failure_ = region_.wait(counted));
-  }
+  REMORA_TRY(failure_ = region_.wait(counted));
   end_growth(std::move(growth).value());
   return Status();
 }
@@ -58,12 +54,12 @@ std::optional<Ticket> Pool::write_growth(Growth& growth, std::uint64_t most_byte
                                               sizeof extensions.back());
   std::memcpy(place.data(), &extensions.back(), sizeof extensions.back());
   region_.flush(place);
-  return region_.drain();
+  return faults_.planted(pool_faults::grown_first) ? Ticket{} : region_.drain();
 }
 
 Ticket Pool::count_growth(const Growth& growth) {
   write_version(growth.layout.header());
-  return region_.drain();
+  return faults_.planted(pool_faults::growth_not_awaited) ? Ticket{} : region_.drain();
 }
 
 void Pool::end_growth(Growth&& growth) {
