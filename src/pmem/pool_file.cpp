@@ -85,9 +85,11 @@ Status refuse_growth(const FileHandle& file, const Status& why) {
 Result<FileHandle> open_to_grow(const std::string& path) {
   Result<FileHandle> file = FileHandle::open(path, true);
   if (file.code() == Code::in_use) {
-    return Status(Code::in_use,
-                  std::string(file.status().message()) +
-                      "; a pool that is served grows through its server, or when that has stopped");
+    return Status(
+        Code::in_use,
+        std::string(file.status().message()) +
+            "; a pool that is served grows through its server, or when that has stopped ('remora "
+            "stop')");
   }
   if (file.ok() && file->is_device()) {
     return Status(Code::invalid_argument,
