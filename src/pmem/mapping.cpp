@@ -78,7 +78,7 @@ Status Mapping::extend(std::uint64_t size_bytes) {
   if (size_bytes > room_bytes) {
     return Status(Code::no_space,
                   "the process has no addresses behind what it has mapped; it finds some when it "
-                  "opens the file anew");
+                  "opens the file again");
   }
   const std::size_t from = round_down(bytes.size(), page_bytes);
   if (mmap(bytes.data() + from, size_bytes - from, PROT_READ | PROT_WRITE, flags | MAP_FIXED,
