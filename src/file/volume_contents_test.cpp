@@ -22,6 +22,17 @@ TEST_P(VolumeContents, are_there_after_a_cut_once_synced) {
   checked();
 }
 
+// The round under way began before the second write, which changes no size.
+TEST_P(VolumeContents, that_are_written_during_a_round_are_synced_by_the_next) {
+  const Number file = make("file");
+  write(file, 0, "one");
+  ASSERT_TRUE(volume_->fsync(file).ok());
+  write(file, 0, "two");
+  fsync(file);
+  cut();
+  EXPECT_EQ(read(file), "two");
+}
+
 TEST_P(VolumeContents, of_holes_are_zeros) {
   const Number file = make("file");
   write(file, 100'000, "end");
