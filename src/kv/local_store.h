@@ -93,6 +93,16 @@ class LocalStore {
   // still on its way, from a native client, count too.
   virtual std::uint64_t keys() const = 0;
   virtual std::uint64_t keys_with_expiry() const = 0;
+
+  // For people. What the keys that are there take with their values; what they may take, in about,
+  // before the store is full (0: not known); the index, in memory; and keys that have expired.
+  struct Tally {
+    std::uint64_t live_bytes = 0;
+    std::uint64_t usable_bytes = 0;
+    std::uint64_t index_bytes = 0;
+    std::uint64_t expired_keys = 0;
+  };
+  virtual Tally tally() const { return {}; }
 };
 
 }  // namespace remora::kv

@@ -128,14 +128,19 @@ def several_keys_at_once(r):
 
 def tools_find_what_they_look_for(r):
     info = r.info()
-    # 0 where a sanitizer has memory of its own.
-    assert info["used_memory"] >= 0 and info["used_memory_human"], info
+    assert info["used_memory_human"] and info["used_memory_rss"] > 0, info
     assert info["role"] == "master" and info["db0"]["keys"] > 0, info
     assert info["maxmemory"] > 0 and info["total_commands_processed"] > 0, info
     assert r.info("commandstats")["cmdstat_get"]["calls"] > 0
     r.client_setname("tool")
     me = [each for each in r.client_list() if each["name"] == "tool"]
     assert len(me) == 1 and me[0]["addr"] and me[0]["cmd"] == "client", me
+    assert r.client_info()["name"] == "tool" and r.client_info()["tot-mem"] >= 0
+    used, most = info["used_memory"], info["maxmemory"]
+    assert 0 < used < most, info
+    r.set("large", "x" * 100_000)
+    assert r.info()["used_memory"] >= used + 100_000
+    assert r.info()["expired_keys"] >= 0
     assert r.config_get("appendfsync")["appendfsync"] in ("always", "everysec")
     assert r.slowlog_get() == [] or r.slowlog_len() > 0
     assert len(r.time()) == 2 and r.dbsize() > 0

@@ -43,14 +43,14 @@ constexpr Family families[] = {
     {"fields of bits, and bits of several keys", " bitfield bitfield_ro bitop "},
     {"sorting", " sort sort_ro "},
     {"keys as dumps", " dump migrate restore restore-asking "},
-    {"snapshots and logs to be asked for (what is written is kept by itself)",
+    {"snapshots or logs on request (it makes every write persistent by itself)",
      " bgrewriteaof bgsave lastsave save "},
     {"replicas", " failover psync replconf replicaof role slaveof sync wait "},
     {"clusters", " asking cluster readonly readwrite "},
     {"second databases", " move swapdb "},
     {"lists of users by command (remora serve has its own)", " acl "},
     {"modules", " module "},
-    {"an end that is asked for here (remora stop)", " shutdown "},
+    {"command for its end (remora stop ends it)", " shutdown "},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "front/resp/families.h"
@@ -37,7 +38,7 @@ constexpr std::array<std::string_view, 20> client_help = {
     "    Gives this connection a name.",
 };
 
-std::string describe(Call& call, const Session& session) {
+std::string describe(Call& call, const Session& session, const Executor::Kept& kept) {
   Runtime& runtime = call.executor.runtime();
   const std::uint64_t now_ns = runtime.now_ns();
   const std::uint64_t idle_s =
@@ -51,12 +52,15 @@ std::string describe(Call& call, const Session& session) {
       std::string(session.is_monitor ? "O" : "") + (is_open              ? "x"
                                                     : session.is_monitor ? ""
                                                                          : "N");
+  // All that waits is one list of replies, and an argument is never kept by itself.
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
-      "multi={} multi-mem={} cmd={} user=default redir=-1 resp={}\n",
+      "multi={} qbuf={} qbuf-free={} argv-mem=0 multi-mem={} rbs={} rbp=0 obl={} oll=0 omem={} "
+      "tot-mem={} events={} cmd={} user=default redir=-1 resp={}\n",
       session.id, session.peer, session.own_end, session.descriptor, session.name,
-      (runtime.wall_ms() - session.came_ms) / 1000, idle_s, flags, multi,
-      transaction == nullptr ? 0 : transaction->memory_bytes(),
+      (runtime.wall_ms() - session.came_ms) / 1000, idle_s, flags, multi, kept.request_bytes,
+      kept.request_room, transaction == nullptr ? 0 : transaction->memory_bytes(), kept.reply_room,
+      kept.reply_bytes, kept.reply_bytes, kept.all_bytes, kept.reply_bytes == 0 ? "r" : "rw",
       session.command == nullptr ? "NULL" : session.command->name,
       static_cast<int>(session.protocol));
 }
@@ -87,23 +91,30 @@ Done client_list(Call& call) {
     return Done::replied;
   }
   std::string list;
-  std::map<std::uint64_t, const Session*> sessions;
-  if (call.executor.each_session && (!by_type || is_normal(args[3]))) {
-    call.executor.each_session([&](const Session& session) {
-      if (by_id) {
-        sessions[session.id] = &session;
-      } else {
-        list += describe(call, session);
-      }
-    });
-  }
+  std::map<std::uint64_t, std::string> lines;
+  std::set<std::uint64_t> wanted;
   for (std::size_t i = 3; by_id && i < args.size(); ++i) {
     std::int64_t id = 0;
     if (!parse_integer(args[i], id)) {
       return fail(call, "ERR Invalid client ID");
     }
-    if (const auto at = sessions.find(static_cast<std::uint64_t>(id)); at != sessions.end()) {
-      list += describe(call, *at->second);
+    wanted.insert(static_cast<std::uint64_t>(id));
+  }
+  if (call.executor.each_session && (!by_type || is_normal(args[3]))) {
+    call.executor.each_session([&](const Session& session, const Executor::Kept& kept) {
+      if (!by_id) {
+        list += describe(call, session, kept);
+      } else if (wanted.contains(session.id)) {
+        lines[session.id] = describe(call, session, kept);
+      }
+    });
+  }
+  // In the order in which they are named.
+  for (std::size_t i = 3; by_id && i < args.size(); ++i) {
+    std::int64_t id = 0;
+    (void)parse_integer(args[i], id);
+    if (const auto at = lines.find(static_cast<std::uint64_t>(id)); at != lines.end()) {
+      list += at->second;
     }
   }
   call.out.verbatim(list, call.protocol());
@@ -187,7 +198,7 @@ Done client_kill(Call& call) {
   }
   std::vector<std::uint64_t> ends;
   if (call.executor.each_session) {
-    call.executor.each_session([&](const Session& session) {
+    call.executor.each_session([&](const Session& session, const Executor::Kept&) {
       if (filter->takes(session, call.session)) {
         ends.push_back(session.id);
       }
@@ -259,7 +270,10 @@ Done client(Call& call) {
   } else if (is("id")) {
     call.out.integer(static_cast<std::int64_t>(call.session.id));
   } else if (is("info")) {
-    call.out.verbatim(describe(call, call.session), call.protocol());
+    call.out.verbatim(
+        describe(call, call.session,
+                 call.executor.kept_of ? call.executor.kept_of(call.session) : Executor::Kept()),
+        call.protocol());
   } else if (call.session.name.empty()) {
     call.out.null(call.protocol());
   } else {

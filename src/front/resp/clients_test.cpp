@@ -14,17 +14,42 @@ TEST_F(CommandsTest, client_info_has_the_fields_that_tools_look_for) {
   session_.peer = "127.0.0.1:1234";
   session_.came_ms = loop_.wall_ms();
   const std::string info = ask("CLIENT INFO");
-  for (const char* field :
-       {"id=7 ", "addr=127.0.0.1:1234 ", "laddr=", "fd=", "name= ", "age=0 ", "idle=0 ", "flags=N ",
-        "db=0 ", "multi=-1 ", "cmd=client ", "user=default ", "resp=2"}) {
+  for (const char* field : {"id=7 ",        "addr=127.0.0.1:1234 ",
+                            "laddr=",       "fd=",
+                            "name= ",       "age=0 ",
+                            "idle=0 ",      "flags=N ",
+                            "db=0 ",        "sub=0 ",
+                            "psub=0 ",      "ssub=0 ",
+                            "multi=-1 ",    "qbuf=0 ",
+                            "qbuf-free=0 ", "argv-mem=0 ",
+                            "multi-mem=0 ", "rbs=0 ",
+                            "rbp=0 ",       "obl=0 ",
+                            "oll=0 ",       "omem=0 ",
+                            "tot-mem=0 ",   "events=r ",
+                            "cmd=client ",  "user=default ",
+                            "redir=-1 ",    "resp=2"}) {
     EXPECT_THAT(info, HasSubstr(field));
   }
   Session other;
   other.id = 8;
-  executor_.each_session = [&](const std::function<void(const Session&)>& visit) { visit(other); };
+  executor_.each_session = [&](const Executor::Visitor& visit) { visit(other, {}); };
   EXPECT_EQ(ask(other, "MULTI"), "+OK|");
   EXPECT_EQ(ask(other, "SET k v"), "+QUEUED|");
   EXPECT_THAT(ask("CLIENT LIST"), HasSubstr(" flags=x db=0 sub=0 psub=0 ssub=0 multi=1 "));
+}
+
+TEST_F(RespServerTest, lists_what_connections_keep) {
+  serve();
+  const auto me = guest();
+  const auto other = guest();
+  EXPECT_EQ(other->ask("PING"), "+PONG\r\n");
+  EXPECT_TRUE(other->send("*2\r\n$3\r\nGET\r\n$1000\r\n" + std::string(500, 'k')));
+  std::string list;
+  for (int looks = 0; looks < 10'000 && list.find(" qbuf=5") == list.npos; ++looks) {
+    list = me->ask("CLIENT LIST");
+  }
+  EXPECT_THAT(list, HasSubstr(" qbuf=5"));
+  EXPECT_THAT(list, HasSubstr(" qbuf=0 "));
 }
 
 TEST_F(RespServerTest, ends_the_clients_that_it_is_told_to) {

@@ -5,6 +5,7 @@
 // has changed nothing that it would not change again, and is called anew later.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -240,12 +241,26 @@ class Executor {
     return {counters_.all_commands(), counters_.bytes_in, counters_.bytes_out};
   }
   std::uint64_t started_ms() const { return started_ms_; }
-  // Sessions that there are, for CLIENT LIST; the owner of them sets it.
-  std::function<void(const std::function<void(const Session&)>&)> each_session;
+  // What the connection of a session keeps.
+  struct Kept {
+    std::uint64_t request_bytes = 0;  // that came and were not run
+    std::uint64_t request_room = 0;   // left of the memory for them
+    std::uint64_t reply_bytes = 0;    // that wait
+    std::uint64_t reply_room = 0;     // all of the memory for them
+    std::uint64_t all_bytes = 0;
+  };
+  // Sessions that there are, for CLIENT LIST; the owner of them sets these.
+  using Visitor = std::function<void(const Session&, const Kept&)>;
+  std::function<void(const Visitor&)> each_session;
+  std::function<Kept(const Session&)> kept_of;
   // Ends the session of this number; it has one.
   std::function<void(std::uint64_t id)> end_session;
   // Bytes that all connections keep.
   std::function<std::uint64_t()> kept_bytes;
+  // So much is used of the pool; the most that there was when somebody asked.
+  std::uint64_t note_used(std::uint64_t bytes) {
+    return peak_bytes_ = std::max(peak_bytes_, bytes);
+  }
 
  private:
   const Command* command_of(std::string_view name);
@@ -263,6 +278,7 @@ class Executor {
   const std::uint64_t started_ms_;
   PersistenceWait wait_;
   std::uint64_t searched_ = 0;
+  std::uint64_t peak_bytes_ = 0;
   Watches watches_;
   CommandStats stats_;
   Rates rates_;
@@ -300,6 +316,8 @@ Done syntax_error(Call& call);
 std::optional<Done> refuse_subcommand(Call& call);
 Done help(Call& call, std::span<const std::string_view> lines);
 bool is_word(std::string_view argument, std::string_view lower);
+// What keys and values may take before the store is full: `maxmemory`.
+std::uint64_t most_memory(Call& call);
 // As a C string is printed: up to a zero byte, and no more than so many.
 std::string_view printed(std::string_view text, std::size_t most = 128);
 // An integer argument, or nothing, and then the reply is written.

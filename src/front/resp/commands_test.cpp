@@ -108,9 +108,9 @@ TEST_F(CommandsTest, lists_clients_by_what_is_asked_for) {
   session_.id = 7;
   other.id = 8;
   other.name = "other";
-  executor_.each_session = [&](const std::function<void(const Session&)>& visit) {
-    visit(session_);
-    visit(other);
+  executor_.each_session = [&](const Executor::Visitor& visit) {
+    visit(session_, {});
+    visit(other, {});
   };
   const auto lines = [&](const std::string& line) {
     const std::string reply = ask(line);

@@ -58,6 +58,13 @@ struct Connection {
   std::size_t sendable() const {
     return holds.empty() ? out.size() : static_cast<std::size_t>(holds.front().from - gone);
   }
+  Executor::Kept kept() const {
+    return {.request_bytes = in.size(),
+            .request_room = in.capacity() - in.size(),
+            .reply_bytes = out.size() - sent,
+            .reply_room = out.capacity(),
+            .all_bytes = kept_bytes()};
+  }
   std::size_t kept_bytes() const {
     return in.capacity() + out.capacity() + (parser ? parser->memory_bytes() : 0) +
            (session.transaction ? session.transaction->memory_bytes() : 0);

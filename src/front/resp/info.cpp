@@ -57,10 +57,13 @@ void clients_section(Call& call, std::string& text) {
   line(text, "blocked_clients:0");
 }
 
-// Of this process; the store's pool is beside that, and what is mapped of it counts as resident.
+// Used is what keys and values take of the pool, and the most that they can take is `maxmemory`.
+// The process has an index, buffers and the like besides; what it maps of the pool is resident too.
 void memory_section(Call& call, std::string& text) {
+  const kv::LocalStore::Tally tally = call.store.tally();
+  const std::uint64_t used = tally.live_bytes;
+  const std::uint64_t most = most_memory(call);
   const struct mallinfo2 heap = ::mallinfo2();
-  const std::uint64_t used = heap.uordblks + heap.hblkhd;
   std::uint64_t resident = 0;
   if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
     unsigned long all = 0;
@@ -70,23 +73,26 @@ void memory_section(Call& call, std::string& text) {
     }
     (void)std::fclose(file);
   }
-  rusage usage = {};
-  (void)::getrusage(RUSAGE_SELF, &usage);
-  const std::uint64_t peak = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  const std::uint64_t peak = call.executor.note_used(used);
   const std::uint64_t system = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                                static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t pool = call.executor.settings().pool_bytes;
   line(text, "used_memory:{}", used);
   line(text, "used_memory_human:{}", human(used));
   line(text, "used_memory_rss:{}", resident);
   line(text, "used_memory_rss_human:{}", human(resident));
   line(text, "used_memory_peak:{}", peak);
   line(text, "used_memory_peak_human:{}", human(peak));
+  line(text, "used_memory_peak_perc:{:.2f}%",
+       peak == 0 ? 0 : static_cast<double>(used) * 100 / static_cast<double>(peak));
+  line(text, "used_memory_dataset:{}", used);
+  line(text, "pool_size:{}", call.executor.settings().pool_bytes);
+  line(text, "index_memory:{}", tally.index_bytes);
+  line(text, "heap_memory:{}", heap.uordblks + heap.hblkhd);
   line(text, "mem_clients_normal:{}", call.executor.kept_bytes ? call.executor.kept_bytes() : 0);
   line(text, "total_system_memory:{}", system);
   line(text, "total_system_memory_human:{}", human(system));
-  line(text, "maxmemory:{}", pool);
-  line(text, "maxmemory_human:{}", human(pool));
+  line(text, "maxmemory:{}", most);
+  line(text, "maxmemory_human:{}", human(most));
   line(text, "maxmemory_policy:noeviction");
   line(text, "mem_allocator:libc");
 }
@@ -120,6 +126,7 @@ void stats_section(Call& call, std::string& text) {
   line(text, "instantaneous_input_kbps:{:.2f}", static_cast<double>(rates.bytes_in) / 1024);
   line(text, "instantaneous_output_kbps:{:.2f}", static_cast<double>(rates.bytes_out) / 1024);
   line(text, "rejected_connections:{}", counters.rejected);
+  line(text, "expired_keys:{}", call.store.tally().expired_keys);
   line(text, "evicted_keys:0");
   line(text, "keyspace_hits:{}", counters.hits);
   line(text, "keyspace_misses:{}", counters.misses);
@@ -222,6 +229,11 @@ bool is_asked_for(Args args, const Named& section) {
 }
 
 }  // namespace
+
+std::uint64_t most_memory(Call& call) {
+  const std::uint64_t usable = call.store.tally().usable_bytes;
+  return usable != 0 ? usable : call.executor.settings().pool_bytes;
+}
 
 Done info(Call& call) {
   std::string text;

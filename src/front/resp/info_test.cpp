@@ -32,9 +32,41 @@ TEST_F(CommandsTest, info_has_the_sections_that_are_asked_for) {
   EXPECT_THAT(two, HasSubstr("# CPU|"));
   EXPECT_THAT(two, Not(HasSubstr("# Server|")));
   EXPECT_EQ(ask("INFO nosuch"), "$0||");
+  EXPECT_THAT(ask("INFO stats"), HasSubstr("|expired_keys:0|"));
   settings_.pool_bytes = 3 << 20;
   EXPECT_THAT(ask("INFO memory"), HasSubstr("|maxmemory:3145728|maxmemory_human:3.00M|"));
   EXPECT_EQ(ask("CONFIG GET maxmemory"), "*2|$9|maxmemory|$7|3145728|");
+}
+
+// So that what tools show, used memory in percent of the most, is how full the store is.
+TEST_F(CommandsTest, tells_what_is_used_of_what_can_be_used) {
+  settings_.pool_bytes = 3 << 20;
+  store_.told = {
+      .live_bytes = 1 << 20, .usable_bytes = 1 << 21, .index_bytes = 4096, .expired_keys = 7};
+  EXPECT_THAT(ask("INFO memory"),
+              HasSubstr("|used_memory:1048576|used_memory_human:1.00M|used_memory_rss:"));
+  EXPECT_THAT(ask("INFO memory"), HasSubstr("|maxmemory:2097152|maxmemory_human:2.00M|"));
+  EXPECT_EQ(ask("CONFIG GET maxmemory"), "*2|$9|maxmemory|$7|2097152|");
+  store_.told.live_bytes = 1 << 19;
+  const std::string memory = ask("INFO memory");
+  for (const char* part : {"|used_memory:524288|", "|used_memory_peak:1048576|",
+                           "|used_memory_peak_perc:50.00%|", "|used_memory_dataset:524288|",
+                           "|pool_size:3145728|", "|index_memory:4096|", "|heap_memory:"}) {
+    EXPECT_THAT(memory, HasSubstr(part));
+  }
+  EXPECT_THAT(ask("INFO stats"), HasSubstr("|expired_keys:7|"));
+}
+
+TEST_F(CommandsTest, says_why_a_parameter_cannot_be_set) {
+  for (const auto& [parameter, why] : {std::pair("maxmemory 5", "remora pool grow"),
+                                       {"maxmemory-policy allkeys-lru", "evicts nothing"},
+                                       {"save 60", "--resp-durability"},
+                                       {"appendfsync no", "--resp-durability"},
+                                       {"databases 16", "one database"},
+                                       {"notify-keyspace-events KEA", "no channels"},
+                                       {"maxclients 1", "remora serve --help"}}) {
+    EXPECT_THAT(ask(std::string("CONFIG SET ") + parameter), HasSubstr(why));
+  }
 }
 
 TEST_F(CommandsTest, counts_commands_by_what_became_of_them) {

@@ -20,6 +20,9 @@ class MemoryStore final : public kv::LocalStore {
  public:
   explicit MemoryStore(Runtime& runtime) : runtime_(runtime) {}
 
+  Tally tally() const override { return told; }
+  Tally told = {};
+
   std::optional<Found> get(ConstBytes key) override {
     const auto at = entries_.find(std::string(as_text(key)));
     if (at == entries_.end()) {

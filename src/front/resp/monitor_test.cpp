@@ -174,9 +174,7 @@ TEST_F(MonitorTest, is_for_an_admin) {
 }
 
 TEST_F(MonitorTest, is_seen_in_the_list_of_clients) {
-  executor_.each_session = [&](const std::function<void(const Session&)>& visit) {
-    visit(watcher_);
-  };
+  executor_.each_session = [&](const Executor::Visitor& visit) { visit(watcher_, {}); };
   EXPECT_THAT(ask("CLIENT LIST"), HasSubstr(" flags=O "));
 }
 

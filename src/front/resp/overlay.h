@@ -58,6 +58,7 @@ class Overlay final : public kv::LocalStore {
   // Keys that are new here come at the beginning.
   kv::ScanCursor scan(kv::ScanCursor from, std::size_t most_keys, kv::ScanSink& sink) override;
   std::uint64_t keys() const override;
+  Tally tally() const override { return below_.tally(); }
   std::uint64_t keys_with_expiry() const override;
 
  private:

@@ -69,9 +69,9 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
       held_(runtime, store, *this, out_, counters_, executor_.latencies()),
       pauses_(runtime, store, settings_, *this, held_, out_, executor_.latencies()),
       monitors_(runtime, executor_.monitor_feed(), *this) {
-  executor_.each_session = [this](const std::function<void(const Session&)>& visit) {
+  executor_.each_session = [this](const Executor::Visitor& visit) {
     for (const std::unique_ptr<Connection>& connection : connections_) {
-      visit(connection->session);
+      visit(connection->session, connection->kept());
     }
   };
   executor_.end_session = [this](std::uint64_t id) {
@@ -85,6 +85,10 @@ Server::Server(Runtime& runtime, kv::LocalStore& store, const RespOptions& optio
     }
   };
   executor_.kept_bytes = [this] { return kept_; };
+  executor_.kept_of = [this](const Session& session) {
+    const Connection* const connection = find(session.id);
+    return connection == nullptr ? Executor::Kept() : connection->kept();
+  };
 }
 
 Connection* Server::find(std::uint64_t id) {

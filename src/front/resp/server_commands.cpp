@@ -124,10 +124,11 @@ std::vector<Parameter> parameters(Call& call) {
   return {{"save", ""},
           {"appendonly", settings.outlives_process ? "yes" : "no"},
           {"appendfsync", settings.persistent ? "always" : "everysec"},
-          {"maxmemory", std::to_string(settings.pool_bytes)},
+          {"maxmemory", std::to_string(most_memory(call))},
           {"maxmemory-policy", "noeviction"},
           {"maxclients", std::to_string(settings.most_clients)},
           {"databases", "1"},
+          {"notify-keyspace-events", ""},
           {"port", std::to_string(settings.port)},
           {"proto-max-bulk-len", std::to_string(limits::bulk_bytes)},
           {"timeout", "0"},
@@ -191,6 +192,27 @@ bool set_parameter(Adjusted& adjusted, std::string_view name, std::string_view t
   return false;
 }
 
+// Why a parameter cannot have this value now.
+std::string_view why_not(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> reasons[] = {
+      {"maxmemory", "it follows from the size of the pool: see remora pool grow"},
+      {"maxmemory-policy", "this server evicts nothing: a store that is full answers OOM"},
+      {"save",
+       "this server makes writes persistent by itself: see --resp-durability of remora "
+       "serve"},
+      {"appendonly", "it follows from --pool of remora serve"},
+      {"appendfsync", "it follows from --resp-durability of remora serve"},
+      {"databases", "this server has one database"},
+      {"notify-keyspace-events", "this server has no channels (publish and subscribe)"}};
+  const auto* const found =
+      std::ranges::find(reasons, name, &std::pair<std::string_view, std::string_view>::first);
+  if (found != std::end(reasons)) {
+    return found->second;
+  }
+  return is_adjustable(name) ? "argument must be a number that makes sense for it"
+                             : "this server takes it when it starts: see remora serve --help";
+}
+
 // All that is named, or nothing. What is so already can be set to that.
 Done config_set(Call& call) {
   const Args pairs = call.args.subspan(2);
@@ -208,13 +230,9 @@ Done config_set(Call& call) {
                               printed(pairs[i])));
     }
     if (!set_parameter(adjusted, name, pairs[i + 1]) && pairs[i + 1] != found->second) {
-      return fail(
-          call,
-          fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}",
-                      printed(pairs[i]),
-                      is_adjustable(name) ? "argument must be a number that makes sense for it"
-                                          : "this server takes it when it starts: see remora serve "
-                                            "--help"));
+      return fail(call,
+                  fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}",
+                              printed(pairs[i]), why_not(name)));
     }
   }
   adjusted.apply(call.executor);

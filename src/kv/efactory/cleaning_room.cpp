@@ -10,6 +10,12 @@ constexpr double first_share = 1.0 / 16;
 
 }  // namespace
 
+std::uint64_t usable_bytes(const Log& log) {
+  const std::uint64_t spare_bytes = spare_segments * log.segment_bytes();
+  const std::uint64_t total_bytes = log.usage().total_bytes;
+  return (total_bytes - std::min(total_bytes, spare_bytes)) / 2;
+}
+
 // Cleaning copies what lives, and must always find room for that: what puts may take is the rest.
 // While the log is compressed, what is put has to be copied too; but of each key no more than one
 // version now, and once more the one that is the newest when new versions go to the new pool. A

@@ -13,6 +13,10 @@
 
 namespace remora::kv::efactory {
 
+// What living objects may take of the log, in about: as much has to be free for their copies, and a
+// little more. Objects that are nearly as long as a segment waste some of it.
+std::uint64_t usable_bytes(const Log& log);
+
 class CleaningRoom {
  public:
   CleaningRoom(const Catalogue& catalogue, const CleaningStage& stage)

@@ -32,6 +32,8 @@ inline constexpr auto counter_texts = std::to_array<CounterText>({
      "Versions that a newer one made superfluous before they were verified", true},
     {"invalidated_versions", "remora_invalidated_versions", "Versions whose value never came",
      true},
+    {"live_bytes", "remora_live_bytes", "What the keys that are there take with their values"},
+    {"usable_bytes", "remora_usable_bytes", "What they may take before the store is full"},
     {"log_bytes_in_use", "remora_log_in_use_bytes", "Space of the log in use"},
     {"log_bytes_total", "remora_log_size_bytes", "Space of the log"},
     {"cleanings", "remora_cleanings", "Cleanings of all of the log that came to their end", true},

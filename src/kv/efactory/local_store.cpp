@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kv/efactory/catalogue_shown.h"
+#include "kv/efactory/cleaning_room.h"
 #include "kv/efactory/faults.h"
 
 namespace remora::kv::efactory {
@@ -386,6 +387,13 @@ Task<void> EfactoryLocal::commit() {
     batch_.clear();
     committing_ = false;
   }
+}
+
+LocalStore::Tally EfactoryLocal::tally() const {
+  return {.live_bytes = catalogue_.live_bytes(),
+          .usable_bytes = usable_bytes(catalogue_.log()),
+          .index_bytes = catalogue_.index_bytes(),
+          .expired_keys = around_.expired_keys()};
 }
 
 }  // namespace remora::kv::efactory

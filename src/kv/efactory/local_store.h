@@ -38,6 +38,7 @@ class Surroundings {
   virtual bool may_clear() = 0;
   // All keys are gone; clients may still lead themselves by this index.
   virtual void cleared(Catalogue::Table old) = 0;
+  virtual std::uint64_t expired_keys() const = 0;
 };
 
 class EfactoryLocal final : public LocalStore, public Committer::Party {
@@ -65,6 +66,7 @@ class EfactoryLocal final : public LocalStore, public Committer::Party {
   ScanCursor scan(ScanCursor from, std::size_t most_keys, ScanSink& sink) override;
   std::uint64_t keys() const override { return catalogue_.keys(); }
   std::uint64_t keys_with_expiry() const override { return catalogue_.expiring(); }
+  Tally tally() const override;
 
   // Whether gets compute checksums.
   void verify_reads(VerifyReads policy, std::uint64_t most_bytes) {

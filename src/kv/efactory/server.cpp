@@ -120,6 +120,8 @@ std::vector<StoreServer::Counter> EfactoryServer::counters() const {
           {"get_requests", requests_.gets()},
           {"del_requests", requests_.dels()},
           {"durability_lag_ns", durability_lag_ns()},
+          {"live_bytes", catalogue_->live_bytes()},
+          {"usable_bytes", usable_bytes(catalogue_->log())},
           {"log_bytes_in_use", usage.segment_bytes},
           {"log_bytes_total", usage.total_bytes},
           {"awaited_versions", catalogue_->awaited().size() + local_.waiting()},

@@ -78,6 +78,7 @@ class EfactoryServer final : public StoreServer, private Surroundings {
   Task<Status> room() override { return upkeep_.room(); }
   bool may_clear() override { return upkeep_.may_clear(); }
   void cleared(Catalogue::Table old) override { upkeep_.cleared(std::move(old)); }
+  std::uint64_t expired_keys() const override { return expirer_.expired(); }
 
   // A part outlives those that are handed it.
   std::unique_ptr<Catalogue> catalogue_;
