@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "front/resp/commands_testing.h"
 
@@ -376,6 +378,31 @@ TEST_F(CommandsTest, every_command_has_its_place_in_the_table) {
   }
   EXPECT_EQ(find_command("ge\x14"), nullptr);
   EXPECT_EQ(find_command(""), nullptr);
+}
+
+// phpredis and others keep a cursor as a number with a sign.
+TEST_F(CommandsTest, cursors_of_a_scan_fit_63_bits) {
+  std::set<std::string> put;
+  for (int i = 0; i < 500; ++i) {
+    put.insert("key" + std::to_string(i));
+    EXPECT_EQ(ask("SET key" + std::to_string(i) + " v"), "+OK|");
+  }
+  for (const char* count : {"1", "7", "1000"}) {
+    std::set<std::string> found;
+    std::string cursor = "0";
+    std::size_t rounds = 0;
+    do {
+      std::string reply = ask("SCAN " + cursor + " COUNT " + count);
+      const std::size_t begin = reply.find('|', reply.find('$')) + 1;
+      cursor = reply.substr(begin, reply.find('|', begin) - begin);
+      EXPECT_LE(std::stoull(cursor), std::uint64_t{INT64_MAX});
+      for (std::size_t at = reply.find("|key"); at != reply.npos; at = reply.find("|key", at + 1)) {
+        found.insert(reply.substr(at + 1, reply.find('|', at + 1) - at - 1));
+      }
+    } while (cursor != "0" && ++rounds < 2000);
+    EXPECT_EQ(cursor, "0") << "it ends";
+    EXPECT_EQ(found, put);
+  }
 }
 
 }  // namespace
