@@ -13,7 +13,7 @@
 #include "cli/exit_status.h"
 #include "cli/granularity_words.h"
 #include "cli/json_output.h"
-#include "cli/questions.h"
+#include "cli/matrix_table.h"
 #include "cli/validators.h"
 #include "lab/crash/campaign.h"
 #include "lab/subjects/subjects.h"
@@ -29,26 +29,8 @@ struct MatrixArguments {
   std::string granularity = "cache-line";
   std::size_t threads = 0;
   bool json = false;
+  std::string color = "auto";
 };
-
-// The answer to a question that goes beyond the engine's promise.
-struct Finding {
-  const Question* question = nullptr;
-  std::optional<CrashViolation> violation;
-};
-
-struct Cell {
-  std::string engine;
-  std::string promise;
-  Platform platform;
-  std::uint64_t runs = 0;
-  std::optional<CrashViolation> violation;
-  std::vector<Finding> findings;  // of a rival whose promise leaves something open
-};
-
-std::string switch_text(bool on) {
-  return on ? "on" : "off";
-}
 
 std::optional<CrashViolation> first_violation(const CrashSubject& subject,
                                               const CampaignOptions& options, std::uint64_t& runs) {
@@ -85,21 +67,6 @@ Cell run_cell(const CrashSubject& subject, const Platform& platform,
   return cell;
 }
 
-std::string platform_text(const Platform& platform) {
-  return fmt::format("{:4}ddio={:4}flush={:9}", to_string(platform.domain),
-                     switch_text(platform.ddio), to_string(platform.flush));
-}
-
-std::string replay_command(const Cell& cell, std::uint64_t seed, const MatrixArguments& arguments,
-                           std::string_view hold_to = "own") {
-  return fmt::format(
-      "remora crash --engine {} --runs 1 --seed {} --domain {} --ddio {} --flush {} "
-      "--granularity {}{}",
-      cell.engine, seed, to_string(cell.platform.domain), switch_text(cell.platform.ddio),
-      to_string(cell.platform.flush), arguments.granularity,
-      hold_to == "own" ? "" : fmt::format(" --hold-to {}", hold_to));
-}
-
 nlohmann::ordered_json to_json(const CrashViolation& violation, std::string_view replay) {
   return {{"seed", violation.seed},
           {"rule", violation.rule},
@@ -120,7 +87,8 @@ nlohmann::ordered_json to_json(const Cell& cell, const MatrixArguments& argument
                                  {"held", !cell.violation},
                                  {"seed", nullptr}};
   if (cell.violation) {
-    json.update(to_json(*cell.violation, replay_command(cell, cell.violation->seed, arguments)));
+    json.update(to_json(*cell.violation,
+                        replay_command(cell, cell.violation->seed, arguments.granularity)));
   }
   nlohmann::ordered_json findings = nlohmann::ordered_json::array();
   for (const Finding& finding : cell.findings) {
@@ -128,84 +96,14 @@ nlohmann::ordered_json to_json(const Cell& cell, const MatrixArguments& argument
                                   {"found", finding.violation.has_value()}};
     if (finding.violation) {
       one["shown"] = finding.question->shown;
-      one.update(to_json(*finding.violation, replay_command(cell, finding.violation->seed,
-                                                            arguments, finding.question->name)));
+      one.update(to_json(*finding.violation,
+                         replay_command(cell, finding.violation->seed, arguments.granularity,
+                                        finding.question->name)));
     }
     findings.push_back(std::move(one));
   }
   json["findings"] = findings;
   return json;
-}
-
-// One line for each platform on which the promise was broken.
-void print_broken(const Cell& cell, const MatrixArguments& arguments) {
-  if (cell.violation) {
-    fmt::print("    {} broken: {}\n      {}: {}\n      replay: {}\n", platform_text(cell.platform),
-               meaning_of_rule(cell.violation->rule), cell.violation->rule,
-               cell.violation->explanation, replay_command(cell, cell.violation->seed, arguments));
-  }
-}
-
-// What else was shown, platform by platform, with the first of them in full.
-void print_findings(std::span<const Cell* const> cells, const MatrixArguments& arguments) {
-  for (std::size_t i = 0; i < cells.front()->findings.size(); ++i) {
-    const Question& question = *cells.front()->findings[i].question;
-    const Cell* first = nullptr;
-    for (const Cell* cell : cells) {
-      first = first == nullptr && cell->findings[i].violation ? cell : first;
-    }
-    if (first == nullptr) {
-      fmt::print("    {}: not seen on any platform\n", question.name);
-      continue;
-    }
-    fmt::print("    {}: {}\n", question.name, question.shown);
-    for (const Cell* cell : cells) {
-      const std::optional<CrashViolation>& violation = cell->findings[i].violation;
-      fmt::print("      {} {}\n", platform_text(cell->platform),
-                 violation ? fmt::format("seed {}", violation->seed) : "not seen");
-    }
-    const CrashViolation& violation = *first->findings[i].violation;
-    fmt::print("      {}\n      replay: {}\n", violation.explanation,
-               replay_command(*first, violation.seed, arguments, question.name));
-  }
-}
-
-// Platforms down, engines across.
-void print_table(const std::vector<Cell>& cells, const std::vector<std::string>& engines,
-                 const MatrixArguments& arguments) {
-  fmt::print("{:28}", "platform");
-  for (const std::string& engine : engines) {
-    fmt::print("  {:{}}", engine, std::max<std::size_t>(engine.size(), 12));
-  }
-  fmt::print("\n");
-  for (const Platform& platform : all_platforms()) {
-    fmt::print("{}", platform_text(platform));
-    for (const std::string& engine : engines) {
-      const auto cell = std::ranges::find_if(
-          cells, [&](const Cell& one) { return one.engine == engine && one.platform == platform; });
-      fmt::print("  {:{}}",
-                 cell->violation ? fmt::format("seed {}", cell->violation->seed) : "held",
-                 std::max<std::size_t>(engine.size(), 12));
-    }
-    fmt::print("\n");
-  }
-  fmt::print("held: over {} runs. seed N: the promise was broken by that seed\n", arguments.runs);
-  for (const std::string& engine : engines) {
-    std::vector<const Cell*> of_engine;
-    for (const Cell& cell : cells) {
-      if (cell.engine == engine) {
-        of_engine.push_back(&cell);
-      }
-    }
-    fmt::print("  {}: {}\n", engine, of_engine.front()->promise);
-    for (const Cell* cell : of_engine) {
-      print_broken(*cell, arguments);
-    }
-    if (!of_engine.front()->findings.empty()) {
-      fmt::print("    beyond its promise:\n");
-      print_findings(of_engine, arguments);
-    }
-  }
 }
 
 int matrix(MatrixArguments arguments) {
@@ -217,6 +115,10 @@ int matrix(MatrixArguments arguments) {
   const Result<std::optional<Granularity>> granularity = parse_granularity(arguments.granularity);
   if (!granularity.ok()) {
     return fail(granularity.status());
+  }
+  const Result<Paint> paint = paint_of(arguments.color);
+  if (!paint.ok()) {
+    return fail(paint.status());
   }
   std::vector<const CrashSubject*> subjects;
   for (const std::string& engine : arguments.engines) {
@@ -249,7 +151,8 @@ int matrix(MatrixArguments arguments) {
     }
     print_json(list);
   } else {
-    print_table(cells, arguments.engines, arguments);
+    fmt::print(
+        "{}", matrix_text(cells, arguments.engines, arguments.runs, arguments.granularity, *paint));
   }
   return ours_broken ? exit_broken : exit_kept;
 }
@@ -277,6 +180,10 @@ void add_matrix_command(CLI::App& app, int& exit_status) {
       ->capture_default_str()
       ->check(whole_number(0));
   command->add_flag("--json", arguments->json, "Print JSON");
+  command
+      ->add_option("--color", arguments->color,
+                   "Whether colours are used: auto (on a terminal), always or never")
+      ->capture_default_str();
   command->footer(
       "Of a rival whose promise says nothing of power cuts the matrix shows more: whether its "
       "values\n"

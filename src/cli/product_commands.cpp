@@ -14,6 +14,8 @@
 #include "cli/product/scrub.h"
 #include "cli/product/serve.h"
 #include "cli/product/shell.h"
+#include "cli/product/stat.h"
+#include "cli/product/store_options.h"
 #include "cli/product/top.h"
 #include "cli/validators.h"
 #include "server/settings.h"
@@ -27,7 +29,7 @@ struct ProductArguments {
   ServeArguments serve;
   PutArguments put;
   GetArguments get;
-  std::string key;
+  DelArguments del;
   ScanArguments scan;
   StatArguments stat;
   ShellArguments shell;
@@ -47,9 +49,9 @@ class ProductCommands {
     add_put();
     add_get();
     ProductArguments& all = *all_;
-    CLI::App* del = client("del", "Remove a key; succeed also if the key does not exist",
-                           [&all] { return del_command(all.where, all.key); });
-    del->add_option("key", all.key, "The key")->required();
+    describe_del(*client("del", "Remove keys; succeed also if a key does not exist",
+                         [&all] { return del_command(all.where, all.del); }),
+                 all.del);
     add_scan();
     add_stat();
     CLI::App* shell = client("shell", "Talk to the store, line by line",
@@ -161,83 +163,54 @@ class ProductCommands {
 
   void add_put() {
     ProductArguments& all = *all_;
-    CLI::App* put = client("put", "Store a value under a key; prints what holds now",
-                           [&all] { return put_command(all.where, all.put); });
-    put->add_option("key", all.put.key, "The key, 1 byte to 1 KB")->required();
-    CLI::Option* value =
-        put->add_option("value", all.put.value,
-                        "The value; if it is left out, or is -, it is read from standard input");
-    put->add_option("--file", all.put.file, "Read the value from this file")->excludes(value);
-    put->add_flag("--persistent", all.put.persistent, "Wait until the value is persistent");
+    describe_put(*client("put", "Store a value under a key; prints what holds now",
+                         [&all] { return put_command(all.where, all.put); }),
+                 all.put);
   }
 
   void add_get() {
     ProductArguments& all = *all_;
-    CLI::App* get = client("get", "Print the value of a key; exit with 1 if the key does not exist",
-                           [&all] { return get_command(all.where, all.get); });
-    get->add_option("key", all.get.key, "The key")->required();
-    get->add_flag("--raw", all.get.raw, "Print only the bytes, without a newline");
-    get->add_option("--verify-reads", all.where.verify_reads,
-                    "Whether the checksum of the value is computed: auto (small values), always or "
-                    "never")
-        ->capture_default_str();
+    describe_get(*client("get", "Print the value of a key; exit with 1 if the key does not exist",
+                         [&all] { return get_command(all.where, all.get); }),
+                 all.get, all.where.verify_reads);
   }
 
   void add_backup() {
     ProductArguments& all = *all_;
-    CLI::App* backup = client("backup", "Copy a served store, as of one moment, to a new pool",
-                              [&all] { return backup_command(all.where, all.backup); });
-    backup->add_option("to", all.backup.to, "The file of the new pool; it must not exist")
-        ->required();
-    backup->add_option("--size", all.backup.size,
-                       "Size of the new pool, such as 64M [the size of the store's pool]");
+    describe_backup(*client("backup", "Copy a served store, as of one moment, to a new pool",
+                            [&all] { return backup_command(all.where, all.backup); }),
+                    all.backup);
   }
 
   void add_scan() {
     ProductArguments& all = *all_;
-    CLI::App* scan = client("scan", "List keys, in no particular order",
-                            [&all] { return scan_command(all.where, all.scan); });
-    scan->add_option("--prefix", all.scan.prefix, "List only keys that begin with this");
-    scan->add_option("--limit", all.scan.limit, "List at most this many keys; 0 lists all")
-        ->check(whole_number(0))
-        ->capture_default_str();
-    scan->add_flag("--count", all.scan.count, "Print the number of keys");
+    describe_scan(*client("scan", "List keys, in no particular order",
+                          [&all] { return scan_command(all.where, all.scan); }),
+                  all.scan);
   }
 
   void add_stat() {
     ProductArguments& all = *all_;
-    CLI::App* stat =
-        client("stat", "Show the store's facts and counters, and the wire of this client",
-               [&all] { return stat_command(all.where, all.stat); });
-    stat->add_option("name", all.stat.name, "Print this value alone");
-    stat->add_flag("--json", all.stat.json, "Print JSON");
+    describe_stat(
+        *client("stat", "Show the store's facts and counters, and the wire of this client",
+                [&all] { return stat_command(all.where, all.stat); }),
+        all.stat);
   }
 
   void add_top() {
     ProductArguments& all = *all_;
-    CLI::App* top = client("top", "Show the store's counters, repeatedly",
-                           [&all] { return top_command(all.where, all.top); });
-    top->add_option("--interval", all.top.interval_ms, "Milliseconds between two updates")
-        ->check(CLI::Range(std::uint64_t{10}, std::uint64_t{3'600'000}))
-        ->capture_default_str();
-    top->add_option("--times", all.top.times, "Number of updates; 0: until Ctrl-C")
-        ->check(whole_number(0))
-        ->capture_default_str();
+    describe_top(*client("top", "Show what the store does: rates, space and trouble, repeatedly",
+                         [&all] { return top_command(all.where, all.top); }),
+                 all.top);
   }
 
   void add_explain() {
     ProductArguments& all = *all_;
-    CLI::App* explain = client(
-        "explain", "Explain how bytes become persistent here, and what an acknowledged put means",
-        [&all] { return explain_command(all.where, all.explain); });
-    explain->add_option("--pool", all.explain.pool, "Explain this pool's file, without a server");
-    explain
-        ->add_option("--media", all.explain.media,
-                     "How the pool is made persistent, as for `pool info`")
-        ->capture_default_str();
-    explain->add_option(
-        "--wire", all.explain.wire,
-        "With --pool: explain the pool as reached through this RDMA device, verbs[:DEVICE]");
+    describe_explain(
+        *client("explain",
+                "Explain how bytes become persistent here, and what an acknowledged put means",
+                [&all] { return explain_command(all.where, all.explain); }),
+        all.explain);
   }
 
   void add_demo() {

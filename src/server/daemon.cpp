@@ -15,6 +15,7 @@
 #include "base/socket_address.h"
 #include "link/exposure.h"
 #include "server/metrics.h"
+#include "server/readings.h"
 
 namespace remora::server {
 namespace {
@@ -308,6 +309,7 @@ Status Daemon::open_resp_at(const std::string& where, kv::LocalStore& store) {
   resp_ = std::move(server).value();
   host_->on_growth([this](std::uint64_t pool_bytes) { resp_->pool_grew(pool_bytes); });
   resp_->expect_passwords(!settings_.access.tokens.empty());
+  host_->tell_also([&redis = *resp_] { return redis_facts(redis); });
   resp_text_ = fmt::format(
       "redis-cli -h {} -p {}{}, for {}; {}", options.host, resp_->port(), tls_ ? " --tls" : "",
       settings_.access.for_others() ? "users and tokens of [access]" : "this user",

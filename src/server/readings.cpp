@@ -72,7 +72,7 @@ void add_redis(List& list, const resp::Counters& redis) {
   list.add({.name = "remora_redis_connections", .help = "That came", .grows = true},
            redis.connections);
   list.add({.name = "remora_redis_commands", .help = "Commands that were run", .grows = true},
-           redis.commands);
+           redis.all_commands());
   list.add({.name = "remora_redis_gets",
             .label = "found=\"yes\"",
             .help = "Keys that were looked for",
@@ -106,6 +106,21 @@ void add_state(List& list, StoreHost& host) {
 }
 
 }  // namespace
+
+Facts redis_facts(const resp::Server& redis) {
+  const resp::Counters& counters = redis.counters();
+  Facts facts;
+  const std::pair<const char*, std::uint64_t> numbers[] = {
+      {"redis_clients", counters.clients},         {"redis_connections", counters.connections},
+      {"redis_commands", counters.all_commands()}, {"redis_hits", counters.hits},
+      {"redis_misses", counters.misses},           {"redis_errors", counters.errors},
+      {"redis_bytes_in", counters.bytes_in},       {"redis_bytes_out", counters.bytes_out},
+      {"redis_slow", redis.stats().slow_count()}};
+  for (const auto& [name, value] : numbers) {
+    facts.push_back({name, std::to_string(value)});
+  }
+  return facts;
+}
 
 std::vector<Reading> readings(StoreHost& host, const resp::Server* redis) {
   List list;

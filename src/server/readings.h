@@ -27,4 +27,7 @@ struct Reading {
 // same order, as long as the server lives.
 std::vector<Reading> readings(StoreHost& host, const resp::Server* redis = nullptr);
 
+// The same of the front end for Redis clients, as a store's facts have it.
+Facts redis_facts(const resp::Server& redis);
+
 }  // namespace remora::server

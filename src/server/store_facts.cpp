@@ -1,5 +1,6 @@
 // What a store host tells of itself.
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,14 @@
 #include "server/store_host.h"
 
 namespace remora::server {
+namespace {
+
+std::uint64_t milliseconds(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(time.tv_usec) / 1000;
+}
+
+}  // namespace
 
 Facts StoreHost::facts() {
   const Strategy& medium = strategy();
@@ -20,6 +29,7 @@ Facts StoreHost::facts() {
       {"version", options_.version},
       {"pid", fmt::format("{}", ::getpid())},
       {"uptime_s", number(uptime_ns() / 1'000'000'000)},
+      {"uptime_ms", number(uptime_ns() / 1'000'000)},
       {"engine", std::string(engine_->name())},
       {"health", is_sound ? "ok" : "failed"},
       {"failure", is_sound ? "none" : std::string(failure_now.message())},
@@ -55,6 +65,13 @@ Facts StoreHost::facts() {
   for (const kv::StoreServer::Counter& counter : store_->store().counters()) {
     facts.push_back({std::string(counter.name), number(counter.value)});
   }
+  if (more_facts_) {
+    const Facts more = more_facts_();
+    facts.insert(facts.end(), more.begin(), more.end());
+  }
+  rusage usage = {};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  facts.push_back({"cpu_ms", number(milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime))});
   const std::pair<const char*, std::uint64_t> device[] = {
       {"nic_packets_sent", nic.packets_sent},
       {"nic_packets_received", nic.packets_received},

@@ -136,6 +136,8 @@ class StoreHost final : private fabric::nic::LinkOwner {
   const fabric::Device* rdma() const { return rdma_.get(); }
   // What a person wants to know; see docs/formats/session.md.
   Facts facts();
+  // What others that serve the same store tell besides, from now on.
+  void tell_also(std::function<Facts()> more) { more_facts_ = std::move(more); }
 
   // Links, of clients that have joined and of those that have not yet.
   std::size_t links() const { return guests_.size(); }
@@ -237,6 +239,7 @@ class StoreHost final : private fabric::nic::LinkOwner {
   std::map<fabric::nic::LinkId, Guest> guests_;
   link::WrongTries wrong_tries_;
   Porter porter_{*this};
+  std::function<Facts()> more_facts_;
 };
 
 }  // namespace remora::server

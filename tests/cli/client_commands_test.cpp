@@ -23,11 +23,13 @@ std::string unwrapped(const std::string& text) {
 
 TEST_F(Client, puts_and_gets) {
   EXPECT_EQ(told({"put", "key", "a value"}), "visible\n");
-  EXPECT_EQ(told({"get", "key"}), "a value\n");
+  EXPECT_EQ(told({"get", "key"}), "a value") << "the bytes and nothing else: this is no terminal";
   EXPECT_EQ(told({"get", "--raw", "key"}), "a value");
   EXPECT_EQ(told({"put", "--persistent", "key", ""}), "persistent\n");
-  EXPECT_EQ(told({"get", "key"}), "\n");
-  EXPECT_EQ(told({"del", "key"}), "");
+  EXPECT_EQ(told({"get", "key"}), "");
+  EXPECT_EQ(told({"put", "other", "value"}), "visible\n");
+  EXPECT_EQ(told({"del", "key", "other"}), "");
+  EXPECT_EQ(told({"scan", "--count"}), "0\n");
   expect_refusal(ask({"get", "key"}), 1, "there is no key key");
   EXPECT_EQ(told({"del", "key"}), "");
 }
@@ -86,7 +88,7 @@ TEST_F(Client, backs_a_store_up_while_it_serves) {
   std::filesystem::remove(pool());
   std::filesystem::rename(copy, pool());
   serve();
-  EXPECT_EQ(told({"get", "kept"}), "value\n");
+  EXPECT_EQ(told({"get", "kept"}), "value");
   expect_refusal(ask({"get", "gone"}), 1, "there is no key gone");
   const int first = std::stoi(told({"get", "first"}));
   const int second = std::stoi(told({"get", "second"}));
@@ -171,23 +173,44 @@ TEST(Explain, of_a_pool_without_a_store_names_the_engine_it_speaks_of) {
 TEST_F(Client, get_verifies_what_it_shows_when_told_to) {
   const std::string value(1000, 'v');
   EXPECT_EQ(told({"put", "--persistent", "key", value}), "persistent\n");
-  EXPECT_EQ(told({"get", "--verify-reads", "always", "key"}), value + "\n");
+  EXPECT_EQ(told({"get", "--verify-reads", "always", "key"}), value);
   const std::string bytes = read_text(pool());
   const std::size_t at = bytes.find(value);
   ASSERT_NE(at, bytes.npos);
   std::fstream file(pool(), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(at)).put('w').flush();
   ASSERT_TRUE(file.good());
-  EXPECT_EQ(told({"get", "--verify-reads", "never", "key"}), "w" + value.substr(1) + "\n");
+  EXPECT_EQ(told({"get", "--verify-reads", "never", "key"}), "w" + value.substr(1));
   expect_refusal(ask({"get", "--verify-reads", "always", "key"}), environment, "damaged");
   expect_refusal(ask({"get", "--verify-reads", "perhaps", "key"}), usage, "auto, always or never");
 }
 
 TEST_F(Client, top_looks_again) {
   const std::string text = told({"top", "--times", "2", "--interval", "20"});
-  const std::size_t first = text.find("put_requests");
+  const std::size_t first = text.find("keys and values");
   ASSERT_NE(first, std::string::npos);
-  EXPECT_NE(text.find("put_requests", first + 1), std::string::npos);
+  EXPECT_NE(text.find("keys and values", first + 1), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("Redis commands"));
+  EXPECT_THAT(text, Not(HasSubstr("\033"))) << "this is no terminal";
+  EXPECT_THAT(told({"top", "--times", "1", "--color", "always"}), HasSubstr("\033[32mserving"));
+  expect_refusal(ask({"top", "--color", "green"}), usage, "auto, always or never");
+}
+
+TEST_F(Client, stat_counts_redis_commands_and_shows_rates_of_counters_alone) {
+  const nlohmann::json before = json_of(ask({"stat", "--json"}));
+  const std::string cli = "redis-cli -p " + std::to_string(redis_port()) + " ";
+  EXPECT_EQ(
+      run_process({"/bin/bash", "-c", cli + "set k v; " + cli + "get k; " + cli + "get none"}).out,
+      "OK\nv\n\n");
+  const nlohmann::json json = json_of(ask({"stat", "--json"}));
+  EXPECT_GE(json["redis_commands"].get<int>(), before["redis_commands"].get<int>() + 3);
+  EXPECT_EQ(json["redis_hits"], 1);
+  EXPECT_EQ(json["redis_misses"], 1);
+  EXPECT_GT(json["redis_bytes_in"], 60);
+  EXPECT_GT(json["redis_bytes_out"], 10);
+  const std::string text = told({"stat"});
+  EXPECT_TRUE(std::regex_search(text, std::regex("\n  redis_hits +1 +[<0-9]"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("\n  keys +1\n"))) << text;
 }
 
 TEST_F(Client, the_shell_obeys_lines) {
@@ -198,20 +221,59 @@ TEST_F(Client, the_shell_obeys_lines) {
   EXPECT_EQ(outcome.exit_status, kept) << outcome.err;
   EXPECT_EQ(outcome.out,
             "OK, visible\nhello, world\nOK, persistent\n(nil)\n1) greeting\nOK\n(no keys)\n"
-            "role                     admin\n");
+            "admin\n");
+}
+
+TEST_F(Client, the_shell_takes_the_options_of_the_command_line) {
+  write_text(folder_.file("value"), "from a file");
+  const Outcome outcome = pipe(
+      "put --persistent a/1 one\nput a/2 -5\nput \"--odd\" \"--raw\"\nget -- --odd\n"
+      "put b --file " +
+          folder_.file("value") +
+          "\nget b --verify-reads always\nget --raw a/2\n"
+          "scan --count\nscan --prefix a/ --limit 1 --count\nscan a/ 1\n",
+      "shell");
+  EXPECT_EQ(outcome.exit_status, kept) << outcome.out;
+  EXPECT_THAT(outcome.out,
+              testing::StartsWith("OK, persistent\nOK, visible\nOK, visible\n--raw\nOK, "
+                                  "visible\nfrom a file\n-54\n1\n1) a/"));
+  const Outcome others = pipe(
+      "explain\nscrub --json\ntop --color never\nbackup " + folder_.file("copy.pool") + "\nstop\n",
+      "shell");
+  EXPECT_EQ(others.exit_status, kept) << others.out << others.err;
+  for (const char* part :
+       {"persistence domain", "\"damaged\"", "keys and values", "checked", "stops"}) {
+    EXPECT_THAT(others.out, HasSubstr(part));
+  }
 }
 
 TEST_F(Client, the_shell_says_what_it_does_not_understand) {
-  const Outcome outcome = pipe("frobnicate\nget\nget \"open\nscan a b\n", "shell");
+  const Outcome outcome =
+      pipe("frobnicate\nget\nget \"open\nput k\nput k v never\nscan a b\nget k --rwa\n", "shell");
   EXPECT_EQ(outcome.exit_status, usage);
-  EXPECT_THAT(outcome.out, HasSubstr("(error) no such command: type help"));
+  EXPECT_THAT(outcome.out, HasSubstr("(error) no such command: 'frobnicate'"));
+  EXPECT_THAT(outcome.out, HasSubstr("(error) key is required"));
+  EXPECT_THAT(outcome.out, HasSubstr("Usage: get [OPTIONS] key\n")) << "how it is said";
   EXPECT_THAT(outcome.out, HasSubstr("(error) a \" that is not closed"));
-  EXPECT_THAT(outcome.out, HasSubstr("(error) scan [PREFIX [LIMIT]]"));
+  EXPECT_THAT(outcome.out, HasSubstr("(error) value is required: put KEY VALUE"));
+  EXPECT_THAT(outcome.out, HasSubstr("comes nothing, or persistent"));
+  EXPECT_THAT(outcome.out, HasSubstr("--rwa"));
   const Outcome nothing = pipe("stat nosuch\n", "shell");
   EXPECT_EQ(nothing.exit_status, usage);
   EXPECT_THAT(nothing.out, HasSubstr("(error) the store has no value named 'nosuch'"));
   const Outcome full = pipe("put k " + std::string(5 << 20, 'x') + "\nfrobnicate\n", "shell");
   EXPECT_EQ(full.exit_status, environment) << "the worse of two";
+}
+
+TEST_F(Client, the_shell_helps) {
+  const Outcome all = pipe("help\n", "shell");
+  for (const char* verb : {"put KEY VALUE", "get KEY", "del KEY ...", "scan [PREFIX [LIMIT]]",
+                           "stat [NAME]", "explain", "backup FILE", "stop", "quit"}) {
+    EXPECT_THAT(all.out, HasSubstr(verb));
+  }
+  for (const char* line : {"help put\n", "put --help\n", "set --help\n"}) {
+    EXPECT_THAT(pipe(line, "shell").out, HasSubstr("--persistent"));
+  }
 }
 
 TEST_F(Client, every_command_says_so_when_nobody_serves) {

@@ -35,9 +35,9 @@ TEST(MatrixCommand, prints_a_table_with_a_column_for_every_engine) {
   const Outcome outcome =
       remora_command({"matrix", "--engine", "pool", "--engine", "efactory", "--runs", "1"});
   EXPECT_EQ(outcome.exit_status, kept) << outcome.out;
-  EXPECT_THAT(outcome.out, HasSubstr("pool          efactory"));
-  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform   held          held"));
-  EXPECT_THAT(outcome.out, HasSubstr("wsp ddio=off flush=pcie       held          held"));
+  EXPECT_THAT(outcome.out, HasSubstr("pool      efactory\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform   held      held\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("wsp ddio=off flush=pcie       held      held\n"));
 }
 
 TEST(MatrixCommand, a_rival_that_breaks_its_promise_is_a_finding_with_a_seed_that_replays) {
@@ -91,19 +91,33 @@ TEST(MatrixCommand, shows_where_rivals_tear_step_back_and_lose) {
   EXPECT_FALSE(found.contains("erda whole")) << "Erda checks what it reads";
 }
 
-TEST(MatrixCommand, tells_in_words_why_a_promise_was_broken_on_each_platform) {
+TEST(MatrixCommand, tells_once_why_a_promise_was_broken_and_where) {
   const Outcome outcome = remora_command({"matrix", "--engine", "ca", "--runs", "32"});
   EXPECT_EQ(outcome.exit_status, kept);
-  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform  broken: a get "));
+  EXPECT_THAT(outcome.out, HasSubstr("dmp ddio=on  flush=platform   BROKEN\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("    BROKEN on every platform: a get "));
+  EXPECT_THAT(outcome.out, HasSubstr("      by seed "));
   EXPECT_THAT(outcome.out, HasSubstr("beyond its promise:"));
   EXPECT_THAT(outcome.out, HasSubstr("whole: a get returns torn bytes"));
   EXPECT_THAT(outcome.out, HasSubstr("persistent: an acknowledged put is lost"));
+  EXPECT_THAT(outcome.out, HasSubstr("      seen on every platform, by seed "));
+  std::size_t replays = 0;
+  for (std::size_t at = outcome.out.find("replay: "); at != outcome.out.npos;
+       at = outcome.out.find("replay: ", at + 1)) {
+    ++replays;
+  }
+  EXPECT_LE(replays, 5u) << "what is alike is told once";
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("\033")));
+  EXPECT_THAT(
+      remora_command({"matrix", "--engine", "pool", "--runs", "1", "--color", "always"}).out,
+      HasSubstr("\033[32mheld\033[0m"));
 }
 
 TEST(MatrixCommand, refuses_what_it_does_not_know) {
   expect_refusal(remora_command({"matrix", "--engine", "steam"}), usage, "unknown engine 'steam'");
   expect_refusal(remora_command({"matrix", "--granularity", "inch"}), usage,
                  "unknown granularity 'inch'");
+  expect_refusal(remora_command({"matrix", "--color", "red"}), usage, "auto, always or never");
 }
 
 }  // namespace

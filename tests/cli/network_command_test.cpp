@@ -44,12 +44,12 @@ TEST_F(NetworkStore, is_used_with_a_token) {
   const std::string reader = "the token of a reader";
   EXPECT_EQ(from_afar({"put", "key", "a value"}, admin).out, "visible\n");
   EXPECT_EQ(from_afar({"put", "--persistent", "key", "another"}, admin).out, "persistent\n");
-  EXPECT_EQ(from_afar({"get", "key"}, reader).out, "another\n");
+  EXPECT_EQ(from_afar({"get", "key"}, reader).out, "another");
   EXPECT_THAT(from_afar({"scan"}, reader).out, HasSubstr("key"));
   EXPECT_THAT(from_afar({"stat"}, reader).out, HasSubstr("clients_roce"));
   EXPECT_EQ(from_afar({"put", "key", "no"}, reader).exit_status, environment);
   EXPECT_THAT(from_afar({"explain"}, reader).out, HasSubstr("roce: requests go by UDP"));
-  EXPECT_EQ(from_afar({"get", "--fabric", "roce", "key"}, reader).out, "another\n");
+  EXPECT_EQ(from_afar({"get", "--fabric", "roce", "key"}, reader).out, "another");
   expect_refusal(from_afar({"get", "key"}, ""), environment, "needs a token");
   expect_refusal(from_afar({"get", "key"}, "some wrong token."), environment, "no such token");
   EXPECT_EQ(from_afar({"stop"}, admin).exit_status, kept);
@@ -60,9 +60,9 @@ TEST_F(NetworkStore, is_used_from_its_own_machine_at_the_same_time) {
   serve_on_network(tokens);
   const std::string admin = "the token of an admin";
   EXPECT_EQ(told({"put", "key", "from here"}), "visible\n");
-  EXPECT_EQ(from_afar({"get", "key"}, admin).out, "from here\n");
+  EXPECT_EQ(from_afar({"get", "key"}, admin).out, "from here");
   EXPECT_EQ(from_afar({"put", "key", "from afar"}, admin).out, "visible\n");
-  EXPECT_EQ(told({"get", "key"}), "from afar\n");
+  EXPECT_EQ(told({"get", "key"}), "from afar");
   EXPECT_THAT(told({"explain"}), HasSubstr("mapped"));
   EXPECT_THAT(from_afar({"explain"}, admin).out, HasSubstr("roce: requests go by UDP"));
   EXPECT_EQ(ask({"stop"}).exit_status, kept);

@@ -153,7 +153,7 @@ TEST_F(GrownStore, what_is_left_of_a_file_that_was_cut_short_is_saved) {
   EXPECT_THAT(saved.out, HasSubstr("keys saved"));
   std::filesystem::rename(folder_.file("saved.pool"), pool());
   serve();
-  EXPECT_EQ(told({"get", "early"}), "in the first piece\n");
+  EXPECT_EQ(told({"get", "early"}), "in the first piece");
 }
 
 TEST_F(GrownStore, grow_says_what_it_did_in_json) {

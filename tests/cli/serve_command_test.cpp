@@ -34,7 +34,7 @@ TEST_F(Serve, ends_in_order_when_it_is_told_to) {
     EXPECT_NE(stat(socket().c_str(), &facts), 0) << "it leaves its socket behind";
   }
   serve();
-  EXPECT_EQ(told({"get", "key"}), "value\n");
+  EXPECT_EQ(told({"get", "key"}), "value");
   EXPECT_THAT(server_->out(), HasSubstr("1 keys recovered"));
   EXPECT_THAT(told({"stop"}), HasSubstr("stops"));
   EXPECT_EQ(server_->wait(), kept) << server_->err();
@@ -60,8 +60,8 @@ TEST_F(Serve, comes_back_after_kill_9_with_what_was_acknowledged) {
   kill_server();
   expect_refusal(ask({"get", "key"}), environment, "no store listens at " + socket());
   serve();  // over the socket that the dead one left
-  EXPECT_EQ(told({"get", "key"}), "value\n");
-  EXPECT_EQ(told({"get", "other"}), "thing\n");
+  EXPECT_EQ(told({"get", "key"}), "value");
+  EXPECT_EQ(told({"get", "other"}), "thing");
 }
 
 TEST_F(Serve, a_pool_and_a_socket_have_one_owner) {
@@ -177,14 +177,14 @@ TEST_F(Serve, roles_hold) {
   chmod(folder_.file("remora.toml").c_str(), 0600);
   serve({"--config", folder_.file("remora.toml")});
   EXPECT_EQ(told({"put", "key", "value"}), "visible\n");
-  EXPECT_EQ(told({"get", "--token", "a token for reading", "key"}), "value\n");
+  EXPECT_EQ(told({"get", "--token", "a token for reading", "key"}), "value");
   EXPECT_EQ(told({"stat", "--token", "a token for reading", "role"}), "read\n");
   expect_refusal(ask({"put", "--token", "a token for reading", "key", "other"}), environment,
                  "read-only client");
   expect_refusal(ask({"stop", "--token", "a token for reading"}), environment, "admin");
   expect_refusal(ask({"get", "--token", "a token of nobody", "key"}), environment, "no such token");
   write_text(folder_.file("token"), "a token for reading\n");
-  EXPECT_EQ(told({"get", "--token", "@" + folder_.file("token"), "key"}), "value\n");
+  EXPECT_EQ(told({"get", "--token", "@" + folder_.file("token"), "key"}), "value");
   expect_refusal(ask({"get", "--token", "@" + folder_.file("none"), "key"}), usage,
                  "cannot read a token from");
 }
@@ -209,7 +209,7 @@ TEST_F(Serve, other_users_get_the_role_of_the_settings) {
              "[access]\nclients_per_user = 1\n[access.users]\n65534 = \"read\"\n");
   serve({"--socket", door, "--config", folder_.file("remora.toml")});
   EXPECT_EQ(remora_command({"put", "--socket", door, "key", "value"}).out, "visible\n");
-  EXPECT_EQ(as_nobody({"get", "key"}).out, "value\n");
+  EXPECT_EQ(as_nobody({"get", "key"}).out, "value");
   EXPECT_EQ(as_nobody({"stat", "wire"}).out, "ring\n");
   EXPECT_EQ(as_nobody({"stat", "role"}).out, "read\n");
   expect_refusal(as_nobody({"put", "key", "other"}), environment, "read-only client");
@@ -219,7 +219,7 @@ TEST_F(Serve, other_users_get_the_role_of_the_settings) {
     (void)poll(nullptr, 0, 10);
   }
   expect_refusal(as_nobody({"get", "key"}), environment, "reached the limit of connections");
-  EXPECT_EQ(remora_command({"get", "--socket", door, "key"}).out, "value\n");
+  EXPECT_EQ(remora_command({"get", "--socket", door, "key"}).out, "value");
 }
 
 TEST_F(Serve, offers_metrics) {

@@ -45,6 +45,14 @@ class ServedStore : public testing::Test {
                         std::string(REMORA_COMMAND) + " " + words + " --socket " + socket() +
                             " < " + folder_.file("input")});
   }
+  // Where the server says that Redis clients come.
+  int redis_port() const {
+    const std::string said = server_->out();
+    const std::string before = "redis-cli -h 127.0.0.1 -p ";
+    const std::size_t at = said.find(before);
+    EXPECT_NE(at, std::string::npos) << said;
+    return at == std::string::npos ? 0 : std::stoi(said.substr(at + before.size()));
+  }
   void kill_server() {
     server_->signal(SIGKILL);
     EXPECT_EQ(server_->wait(), 128 + SIGKILL);

@@ -75,7 +75,7 @@ TEST_F(TlsStore, is_reached_by_who_knows_its_authority_alone) {
   EXPECT_THAT(server_->out(), HasSubstr("sessions by TLS; values (UDP) are not encrypted"));
   EXPECT_THAT(server_->out(), HasSubstr("can read and forge them"));
   EXPECT_EQ(from_afar({"put", "key", "a value"}, files_.authority).out, "visible\n");
-  EXPECT_EQ(from_afar({"get", "key"}, files_.authority).out, "a value\n");
+  EXPECT_EQ(from_afar({"get", "key"}, files_.authority).out, "a value");
   EXPECT_THAT(from_afar({"explain"}, files_.authority).out,
               testing::AllOf(HasSubstr("by TLS"), HasSubstr("not encrypted"), HasSubstr("forge")));
   const TestCertificates others = make_certificates(folder_.file("others-"));
@@ -84,7 +84,7 @@ TEST_F(TlsStore, is_reached_by_who_knows_its_authority_alone) {
   expect_refusal(from_afar({"get", "key"}, folder_.file("none.pem")), usage, "none.pem");
   expect_refusal(ask({"get", "--tls-ca", files_.authority, "key"}), usage,
                  "--tls-ca needs --server");
-  EXPECT_EQ(told({"get", "key"}), "a value\n");
+  EXPECT_EQ(told({"get", "key"}), "a value");
 }
 
 TEST_F(TlsStore, is_reached_by_redis_cli) {

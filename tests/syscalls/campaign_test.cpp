@@ -148,7 +148,7 @@ class Trial {
     const Outcome got = command({"get", "key" + std::to_string(key)});
     EXPECT_THAT(got.exit_status, AnyOf(0, 1, 2, 3)) << got.err;
     if (got.exit_status == 0) {
-      account_.expect(key, got.out.size() - 1);
+      account_.expect(key, got.out.size());
     }
   }
 

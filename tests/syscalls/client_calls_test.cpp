@@ -43,7 +43,7 @@ TEST_P(ClientCalls, end_the_command_with_a_word_or_not_at_all) {
       EXPECT_THAT(outcome.exit_status, AnyOf(0, 2, 3)) << outcome.err;
       EXPECT_EQ(outcome.exit_status != 0, outcome.err.starts_with("remora: ")) << outcome.err;
       if (words[0] == "get" && outcome.exit_status == 0) {
-        EXPECT_EQ(outcome.out, "value\n");
+        EXPECT_EQ(outcome.out, "value");
       }
     }
   }

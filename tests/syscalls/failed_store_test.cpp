@@ -56,7 +56,7 @@ TEST_F(FailedStore, answers_natives_with_the_failure) {
   EXPECT_THAT(put.err, HasSubstr("could not be written back"));
   const Outcome again = command({"put", "more", "value"});
   EXPECT_EQ(again.exit_status, 3) << again.out;
-  EXPECT_EQ(command({"get", "kept"}).out, "value\n");
+  EXPECT_EQ(command({"get", "kept"}).out, "value");
   EXPECT_EQ(command({"get", "lost"}).exit_status, 3);
 }
 

@@ -57,7 +57,7 @@ class LostFile : public testing::TestWithParam<bool> {
       const Outcome got = command({"get", key_of(i)});
       EXPECT_THAT(got.exit_status, AnyOf(0, 3)) << got.err;
       if (got.exit_status == 0) {
-        EXPECT_EQ(got.out, value_of(i) + "\n") << "of " << key_of(i);
+        EXPECT_EQ(got.out, value_of(i)) << "of " << key_of(i);
       }
       failed += got.exit_status == 3 ? 1 : 0;
     }

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "cli/exit_status.h"
-#include "cli/product/stat_json.h"
 #include "cli/product/words.h"
 
 namespace remora::cli {
@@ -42,6 +41,13 @@ Result<std::string> everything_from(std::istream& in, const std::string& name) {
   return std::move(text).str();
 }
 
+int no_such_key(std::string_view key) {
+  fmt::print(stderr, "remora: there is no key {}\n", shown(key));
+  return exit_no_such_key;
+}
+
+}  // namespace
+
 Result<std::string> value_of(const PutArguments& arguments) {
   if (!arguments.file.empty()) {
     std::ifstream file(arguments.file, std::ios::binary);
@@ -53,13 +59,6 @@ Result<std::string> value_of(const PutArguments& arguments) {
   }
   return everything_from(std::cin, "standard input");
 }
-
-int no_such_key(std::string_view key) {
-  fmt::print(stderr, "remora: there is no key {}\n", shown(key));
-  return exit_no_such_key;
-}
-
-}  // namespace
 
 int put_command(const ConnectArguments& where, const PutArguments& arguments) {
   const Result<std::string> value = value_of(arguments);
@@ -86,19 +85,21 @@ int get_command(const ConnectArguments& where, const GetArguments& arguments) {
     if (!value) {
       return fail(value.error());
     }
-    if (arguments.raw) {
-      print_bytes(*value);
-    } else {
-      print_bytes((isatty(STDOUT_FILENO) != 0 ? shown(*value) : *value) + "\n");
-    }
+    // A file or another program gets the bytes of the value, a person something to look at.
+    const bool is_looked_at = !arguments.raw && isatty(STDOUT_FILENO) != 0;
+    print_bytes(is_looked_at ? shown(*value) + "\n" : *value);
     return exit_kept;
   });
 }
 
-int del_command(const ConnectArguments& where, const std::string& key) {
+int del_command(const ConnectArguments& where, const DelArguments& arguments) {
   return with_store(where, [&](Store& store) {
-    const Expected<void> deleted = store.del(key);
-    return deleted ? exit_kept : fail(deleted.error());
+    for (const std::string& key : arguments.keys) {
+      if (const Expected<void> deleted = store.del(key); !deleted) {
+        return fail(deleted.error());
+      }
+    }
+    return exit_kept;
   });
 }
 
@@ -116,45 +117,6 @@ int scan_command(const ConnectArguments& where, const ScanArguments& arguments) 
     }
     if (arguments.count) {
       fmt::print("{}\n", seen.size());
-    }
-    return exit_kept;
-  });
-}
-
-Expected<Facts> all_facts(Store& store, const std::string& name) {
-  const std::string wire = store.wire();
-  Expected<Facts> facts = store.facts();
-  if (!facts) {
-    return facts;
-  }
-  facts->insert(facts->begin(), {{"wire", wire}, {"role", store.role()}});
-  if (name.empty()) {
-    return facts;
-  }
-  const std::optional<std::string> value = find_fact(*facts, name);
-  if (!value) {
-    return Error{ErrorCode::invalid_argument,
-                 "the store has no value named '" + name + "'; `stat` without a name lists all"};
-  }
-  return Facts{{name, *value}};
-}
-
-int stat_command(const ConnectArguments& where, const StatArguments& arguments) {
-  return with_store(where, [&](Store& store) {
-    const Expected<Facts> facts = all_facts(store, arguments.name);
-    if (!facts) {
-      return fail(facts.error());
-    }
-    if (!arguments.name.empty()) {
-      fmt::print("{}\n", facts->front().value);
-      return exit_kept;
-    }
-    if (arguments.json) {
-      print_facts_as_json(*facts);
-      return exit_kept;
-    }
-    for (const Fact& fact : *facts) {
-      fmt::print("{:<24} {}\n", fact.name, fact.value);
     }
     return exit_kept;
   });

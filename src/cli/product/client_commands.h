@@ -1,10 +1,11 @@
-// remora put, get, del, scan, stat and stop: one operation on a running store each. They return
+// remora put, get, del, scan and stop: one operation on a running store each. They return
 // exit statuses: 1 when the key is not there, 3 when no store can be reached.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/product/connection.h"
 
@@ -18,15 +19,20 @@ struct PutArguments {
   std::string file;
   bool persistent = false;
 };
+// The value, from wherever it is to come.
+Result<std::string> value_of(const PutArguments& arguments);
 int put_command(const ConnectArguments& where, const PutArguments& arguments);
 
 struct GetArguments {
   std::string key;
-  bool raw = false;  // the bytes and nothing else
+  bool raw = false;  // the bytes alone, on a terminal too
 };
 int get_command(const ConnectArguments& where, const GetArguments& arguments);
 
-int del_command(const ConnectArguments& where, const std::string& key);
+struct DelArguments {
+  std::vector<std::string> keys;
+};
+int del_command(const ConnectArguments& where, const DelArguments& arguments);
 
 struct ScanArguments {
   std::string prefix;
@@ -35,16 +41,6 @@ struct ScanArguments {
 };
 int scan_command(const ConnectArguments& where, const ScanArguments& arguments);
 
-struct StatArguments {
-  std::string name;  // that value alone
-  bool json = false;
-};
-int stat_command(const ConnectArguments& where, const StatArguments& arguments);
-
 int stop_command(const ConnectArguments& where);
-
-// What stat shows: the facts of the store, and those of this connection; of one name alone if that
-// is not empty. Fails with invalid_argument when nothing has the name.
-Expected<Facts> all_facts(Store& store, const std::string& name = "");
 
 }  // namespace remora::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cli/exit_status.h"
-#include "cli/product/client_commands.h"
+#include "cli/product/stat.h"
 #include "fabric/verbs/gid_choice.h"
 #include "fabric/verbs/verbs_device.h"
 #include "kv/log/log.h"

@@ -84,8 +84,8 @@ std::size_t letter_bytes(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<std::string>> split_words(std::string_view line) {
-  std::vector<std::string> words;
+Result<std::vector<Word>> split_line(std::string_view line) {
+  std::vector<Word> words;
   bool in_word = false;
   while (!line.empty()) {
     const char letter = line.front();
@@ -99,13 +99,23 @@ Result<std::vector<std::string>> split_words(std::string_view line) {
       in_word = true;
     }
     if (letter != '"' && letter != '\'') {
-      words.back() += letter;
+      words.back().text += letter;
       continue;
     }
     REMORA_TRY_RESULT(quoted, take_quoted(line, letter));
-    words.back() += *quoted;
+    words.back().text += *quoted;
+    words.back().is_quoted = true;
   }
   return words;
+}
+
+Result<std::vector<std::string>> split_words(std::string_view line) {
+  REMORA_TRY_RESULT(words, split_line(line));
+  std::vector<std::string> texts;
+  for (Word& word : *words) {
+    texts.push_back(std::move(word.text));
+  }
+  return texts;
 }
 
 bool is_showable(std::string_view bytes) {

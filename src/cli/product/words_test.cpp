@@ -58,5 +58,15 @@ TEST(Shown, is_read_back_as_it_was) {
   }
 }
 
+TEST(Words, tells_which_were_in_quotes) {
+  const Result<std::vector<Word>> line = split_line("put --x '--y' a\"b\"");
+  ASSERT_TRUE(line.ok());
+  std::string seen;
+  for (const Word& word : *line) {
+    seen += word.text + (word.is_quoted ? "! " : " ");
+  }
+  EXPECT_EQ(seen, "put --x --y! ab! ");
+}
+
 }  // namespace
 }  // namespace remora::cli

@@ -228,6 +228,7 @@ class Executor {
   Counters& counters() { return counters_; }
   Watches& watches() { return watches_; }
   CommandStats& stats() { return stats_; }
+  const CommandStats& stats() const { return stats_; }
   Rates& rates() { return rates_; }
   LatencyEvents& latencies() { return latencies_; }
   // After a change of what is noted: whether every command is timed.

@@ -67,6 +67,8 @@ class CommandStats {
   // The newest first.
   const std::deque<SlowCommand>& slow() const { return slow_; }
   void forget_slow() { slow_.clear(); }
+  // How many there ever were.
+  std::uint64_t slow_count() const { return last_slow_; }
 
  private:
   static constexpr std::size_t most_errors = 64;

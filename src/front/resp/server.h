@@ -122,6 +122,8 @@ class Server final : public Poller, private Desk {
 
   std::uint16_t port() const { return settings_.port; }
   const Counters& counters() const { return counters_; }
+  // By command, and those that took long.
+  const CommandStats& stats() const { return executor_.stats(); }
   // Group commits that replies have waited for.
   std::uint64_t commits() const { return held_.commits(); }
   // What connections keep now: requests that are not whole, replies that were not taken. And bytes
