@@ -74,12 +74,20 @@ TEST_F(LivePageInABrowser, shows_what_the_store_does) {
   ASSERT_TRUE(eventually([&] { return text_of(in_card("Keys", "b")) == "0"; }));
   const std::string before = curve_of("Keys");
   RedisClient client(served_->redis_port());
+  EXPECT_EQ(client.ask("CONFIG SET slowlog-log-slower-than 100000000"), "+OK");
   for (int i = 0; i < 500; ++i) {
     EXPECT_EQ(client.ask("SET key" + std::to_string(i) + " value"), "+OK");
   }
   EXPECT_TRUE(eventually([&] { return text_of(in_card("Keys", "b")) == "500"; }));
   EXPECT_NE(curve_of("Keys"), before) << "the curve moves";
   EXPECT_THAT(text_of("document.getElementById('facts')"), HasSubstr("an acknowledged put"));
+  EXPECT_THAT(text_of("document.getElementById('slow_note')"), HasSubstr("No Redis command"));
+  EXPECT_EQ(client.ask("CONFIG SET slowlog-log-slower-than 0"), "+OK");
+  EXPECT_EQ(client.ask("KEYS secret*"), "*0");
+  EXPECT_EQ(client.ask("CONFIG SET slowlog-log-slower-than 100000000"), "+OK");
+  const std::string slow = "document.getElementById('slow')";
+  EXPECT_TRUE(eventually([&] { return text_of(slow).find("KEYS") != std::string::npos; }));
+  EXPECT_EQ(text_of(slow).find("secret"), std::string::npos) << "keys are not for everybody";
   for (const int width : {1280, 400}) {
     browser_->resize(width, 900);
     EXPECT_LE(browser_->run("return document.documentElement.scrollWidth").get<int>(), width);

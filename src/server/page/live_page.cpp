@@ -14,6 +14,9 @@ namespace {
 // Percentiles that are shown of every latency, of the last second.
 constexpr std::array<double, 3> shown_percentiles = {50.0, 99.0, 99.9};
 
+// The newest slow commands.
+constexpr std::size_t shown_slow = 8;
+
 std::string column_of(const Reading& reading) {
   return reading.label.empty() ? reading.name
                                : reading.name + "{" + std::string(reading.label) + "}";
@@ -33,6 +36,26 @@ nlohmann::ordered_json row_of(std::uint64_t second, const double* values, std::s
                                         : nlohmann::ordered_json(values[i]));
   }
   return row;
+}
+
+// The page is for everybody who reaches it. So it tells neither keys nor values: SLOWLOG does, to
+// clients whose role lets them read.
+nlohmann::ordered_json slow_json(const resp::CommandStats& stats) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const resp::SlowCommand& slow : stats.slow()) {
+    if (list.size() == shown_slow) {
+      break;
+    }
+    const resp::Command* const command =
+        slow.args.empty() ? nullptr : resp::find_command(slow.args.front());
+    list.push_back({{"id", slow.id},
+                    {"when", slow.when_ms / 1000},
+                    {"took", static_cast<double>(slow.took_ns) * 1e-9},
+                    {"command", command == nullptr ? std::string_view("?") : command->name},
+                    {"arguments", slow.args.empty() ? 0 : slow.args.size() - 1},
+                    {"client", slow.name.empty() ? slow.peer : slow.name}});
+  }
+  return {{"from", static_cast<double>(stats.slow_from_us) * 1e-6}, {"list", list}};
 }
 
 std::string dump(const nlohmann::ordered_json& json) {
@@ -72,6 +95,8 @@ std::vector<std::string> LivePage::name_columns() {
       columns.push_back(column_of(reading, percent));
       grows_.push_back(false);
     }
+    columns.push_back(reading.name + "_count");
+    grows_.push_back(true);
   }
   return columns;
 }
@@ -96,6 +121,7 @@ std::vector<double> LivePage::sample() {
                            ? std::numeric_limits<double>::quiet_NaN()
                            : static_cast<double>(last_second.percentile(percent)) * 1e-9);
     }
+    values.push_back(static_cast<double>(reading.latency_ns->count()));
   }
   return values;
 }
@@ -128,7 +154,12 @@ std::string LivePage::event_json(std::uint64_t second, const std::vector<double>
   for (const auto& [name, value] : host_.facts()) {
     facts[name] = value;
   }
-  return dump({{"row", row_of(second, values.data(), values.size())}, {"facts", facts}});
+  nlohmann::ordered_json told = {{"row", row_of(second, values.data(), values.size())},
+                                 {"facts", facts}};
+  if (redis_ != nullptr) {
+    told["slow"] = slow_json(redis_->stats());
+  }
+  return dump(told);
 }
 
 }  // namespace remora::server

@@ -6,7 +6,9 @@
 //   /history   JSON: `columns`, whether what each counts only `grows`, and `rows`: for each sample
 //   of
 //              the last hour its second since 1970, and a number or null for each column
-//   /events    server-sent events: `facts` and a `row`, once a second
+//   /events    server-sent events: `facts`, a `row`, and the Redis commands that were `slow`, once
+//   a
+//              second
 //   /health    200, or 503 and what is wrong
 //
 // It takes a sample once a second: some ten microseconds. Events are written only where somebody
