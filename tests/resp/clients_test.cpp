@@ -1,9 +1,11 @@
 // Clients that others wrote, as they are, at the store that the command serves: hiredis, redis-cli,
-// redis-benchmark and redis-py.
+// redis-benchmark, redis-py, node-redis, ioredis, Ruby's redis and phpredis.
 #include <gmock/gmock.h>
 #include <hiredis/hiredis.h>
 
+#include <cstdlib>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,19 @@ class RespClients : public ServedStore {
     EXPECT_NE(context, nullptr);
     EXPECT_EQ(context->err, 0) << context->errstr;
     return context;
+  }
+  // A script beside this file, by what runs it. It ends with 77 where its client is not installed.
+  void run_script(const std::string& script, const std::vector<std::string>& program,
+                  const std::string& package) const {
+    constexpr int is_missing = 77;
+    std::vector<std::string> words = {"/usr/bin/env"};
+    words.insert(words.end(), program.begin(), program.end());
+    words.insert(words.end(), {REMORA_RESP_TESTS "/" + script, std::to_string(port_)});
+    const Outcome outcome = run_process(words);
+    if (outcome.exit_status == is_missing || outcome.exit_status == 127) {
+      GTEST_SKIP() << package << ": " << outcome.out << outcome.err;
+    }
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.out << outcome.err;
   }
   // A program with the port among its words.
   Outcome run(const std::string& program, const std::vector<std::string>& more) const {
@@ -151,27 +166,46 @@ TEST_F(RespClients, redis_cli_shows_what_it_shows_of_redis) {
     return outcome.out + outcome.err;
   };
   const std::string cli = "redis-cli -p " + std::to_string(port_) + " ";
-  EXPECT_THAT(shell("for i in {1..100}; do echo SET key:$i value-$i; done | " + cli + "--pipe"),
-              HasSubstr("errors: 0, replies: 100"));
-  EXPECT_EQ(shell(cli + "--scan --pattern 'key:*' | sort -u | wc -l"), "100\n");
+  EXPECT_EQ(shell("head -c 5000 /dev/zero | " + cli + "-x SET large"), "OK\n");
+  EXPECT_THAT(shell("for i in {1..99}; do echo SET key:$i value-$i; done | " + cli + "--pipe"),
+              HasSubstr("errors: 0, replies: 99"));
+  EXPECT_EQ(shell(cli + "--scan --pattern 'key:*' | sort -u | wc -l"), "99\n");
   const std::string large = shell(cli + "--bigkeys");
   EXPECT_THAT(large, HasSubstr("Sampled 100 keys in the keyspace!"));
-  EXPECT_THAT(large, HasSubstr("Biggest string found"));
-  EXPECT_THAT(shell("timeout 3 stdbuf -oL " + cli + "-i 0.1 --stat"), HasSubstr("\n100 "));
+  EXPECT_THAT(large, HasSubstr("Biggest string found '\"large\"' has 5000 bytes"));
+  // Until three lines of numbers have come: keys, what they take, clients, blocked, requests.
+  const std::string lines = shell("stdbuf -oL " + cli + "-i 0.1 --stat | head -n 5 | tail -n 3");
+  EXPECT_TRUE(std::regex_search(
+      lines, std::regex("^(100 +[0-9.]+K +[0-9]+ +0 +[0-9]+ \\(\\+[0-9]+\\) +[0-9]+ *\n){3}$")))
+      << lines;
   EXPECT_THAT(shell(cli + "--raw --latency"),
               testing::MatchesRegex("[0-9]+ [0-9]+ [0-9.]+ [0-9]+\n"));
 }
 
 // Debian's Python, which has Debian's packages.
 TEST_F(RespClients, redis_py_does_what_programs_do_with_it) {
-  const Outcome outcome = run_process({"/usr/bin/env", "/usr/bin/python3",
-                                       REMORA_RESP_TESTS "/redis_py.py", std::to_string(port_)});
-  constexpr int is_missing = 77;
-  if (outcome.exit_status == is_missing || outcome.exit_status == 127) {
-    GTEST_SKIP() << "redis-py is not installed (python3-redis; scripts/setup installs it): "
-                 << outcome.out;
-  }
-  EXPECT_EQ(outcome.exit_status, 0) << outcome.out << outcome.err;
+  run_script("redis_py.py", {"/usr/bin/python3"}, "python3-redis is not installed (scripts/setup)");
+}
+
+TEST_F(RespClients, node_redis_does_what_programs_do_with_it) {
+  const char* const more = std::getenv("NODE_PATH");
+  run_script("node_redis.js",
+             {std::string("NODE_PATH=/usr/share/nodejs") + (more == nullptr ? "" : ":") +
+                  (more == nullptr ? "" : more),
+              "node"},
+             "node-redis is not installed (scripts/setup)");
+}
+
+TEST_F(RespClients, ioredis_does_what_programs_do_with_it) {
+  run_script("ioredis.js", {"node"}, "ioredis is not found, which is no package of Debian's");
+}
+
+TEST_F(RespClients, ruby_redis_does_what_programs_do_with_it) {
+  run_script("ruby_redis.rb", {"ruby"}, "ruby-redis is not installed (scripts/setup)");
+}
+
+TEST_F(RespClients, php_redis_does_what_programs_do_with_it) {
+  run_script("php_redis.php", {"php"}, "php-redis is not installed (scripts/setup)");
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ RandomCommand scan(Random& random) {
 // What is told of the server, where that is the same; these are not made wrong by chance, which
 // would ask for something else.
 RandomCommand about_the_server(Random& random) {
-  constexpr std::array parameters = {"save",   "maxmemory", "MaxMemory", "maxmemory-policy",
+  constexpr std::array parameters = {"save",   "SAVE",      "Databases", "maxmemory-policy",
                                      "nosuch", "databases", "timeout",   "databas?s"};
   constexpr std::array versions = {"2", "3", "1", "4", "x", ""};
   const std::vector<Args> others = {{"COMMAND", "COUNT", "x"},
