@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "kv/store.h"
+#include "lab/calls/calls_subject.h"
 #include "lab/crash/pool_subject.h"
 #include "lab/subjects/files/file_subject.h"
 #include "lab/subjects/log/log_subject.h"
@@ -28,7 +29,8 @@ const std::vector<const CrashSubject*>& subjects() {
     return all;
   }();
   static const std::vector<const CrashSubject*> list = [] {
-    std::vector<const CrashSubject*> all = {&pool, &log, &files, &expiry};
+    std::vector<const CrashSubject*> all = {&pool, &log, &files, &expiry, &wflush_rpc_subject(),
+                                            &w_rflush_rpc_subject()};
     for (const StoreSubject& store : stores) {
       all.push_back(&store);
     }

@@ -12,8 +12,9 @@ namespace remora::lab {
 namespace {
 
 TEST(Subjects, are_the_parts_and_every_engine) {
-  EXPECT_THAT(subject_names(), testing::StartsWith("pool, log, file, expiry, efactory, "));
-  EXPECT_EQ(subjects().size(), 4 + kv::engines().size());
+  EXPECT_THAT(subject_names(),
+              testing::StartsWith("pool, log, file, expiry, wflush-rpc, w-rflush-rpc, efactory, "));
+  EXPECT_EQ(subjects().size(), 6 + kv::engines().size());
   for (const kv::Engine* engine : kv::engines()) {
     EXPECT_EQ(&(*find_subject(engine->name()))->descriptor(), &engine->descriptor());
   }

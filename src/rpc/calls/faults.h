@@ -14,7 +14,6 @@ inline constexpr Fault operator_first{
     "calls-operator-first", "the operator is stored together with the data, and not after it"};
 inline constexpr Fault hole_skipped{"calls-hole-skipped",
                                     "recovery goes on behind an entry that is missing"};
-inline constexpr Fault epoch_kept{"calls-epoch-kept", "a resumed session keeps its epoch"};
 
 // --- The sender.
 inline constexpr Fault told_before_flush{
@@ -29,6 +28,8 @@ inline constexpr Fault credit_ignored{"calls-credit-ignored",
 // --- The receiver.
 inline constexpr Fault told_before_drain{
     "calls-told-before-drain", "the receiver calls entries persistent before its flush has ended"};
+inline constexpr Fault order_trusted{
+    "calls-order-trusted", "the sender's order of data and operator is trusted without its FLUSH"};
 inline constexpr Fault record_ignored{"calls-record-ignored",
                                       "a call runs again though its record says that it has run"};
 inline constexpr Fault record_apart{"calls-record-apart",
@@ -43,20 +44,20 @@ inline constexpr Fault head_before_mark{"calls-head-before-mark",
 inline constexpr Fault recovery_backwards{"calls-recovery-backwards",
                                           "recovery runs the newest entry first"};
 inline constexpr Fault key_ignored{"calls-key-ignored", "calls of one order key overlap"};
-inline constexpr Fault resume_unflushed{
-    "calls-resume-unflushed", "a resumed caller is told of entries that are not persistent"};
-inline constexpr Fault resume_unquiet{
-    "calls-resume-unquiet", "a log goes to another connection before the old one is quiet"};
 inline constexpr Fault resume_too_soon{
     "calls-resume-too-soon", "a new epoch begins before the entries of the old one have run"};
 inline constexpr Fault mark_torn{"calls-mark-torn", "the mark that counts is written in place"};
 
-inline constexpr std::array all = {
-    &checksum_ignored,   &operator_first,      &hole_skipped,       &epoch_kept,
-    &told_before_flush,  &batch_flushed_first, &flush_trusted,      &credit_ignored,
-    &told_before_drain,  &record_ignored,      &record_apart,       &result_first,
-    &head_before_record, &head_before_mark,    &recovery_backwards, &key_ignored,
-    &resume_unflushed,   &resume_unquiet,      &resume_too_soon,    &mark_torn,
+// Of a design where the sender flushes, and of one where the receiver does.
+inline constexpr std::array of_sender = {
+    &checksum_ignored,    &operator_first, &hole_skipped,       &told_before_flush,
+    &batch_flushed_first, &flush_trusted,  &credit_ignored,     &record_ignored,
+    &record_apart,        &result_first,   &head_before_record, &head_before_mark,
+    &recovery_backwards,  &key_ignored,    &resume_too_soon,    &mark_torn,
+};
+inline constexpr std::array of_receiver = {
+    &told_before_drain, &order_trusted,    &checksum_ignored,
+    &record_ignored,    &head_before_mark, &resume_too_soon,
 };
 
 }  // namespace remora::rpc::calls::faults

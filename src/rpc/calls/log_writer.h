@@ -41,6 +41,8 @@ class LogWriter {
   }
   // Whether there is room for the next entry, with that much data, now.
   bool has_room(std::uint64_t data_bytes) const;
+  // Where that begins.
+  std::uint64_t place_of_next(std::uint64_t data_bytes) const { return place(data_bytes); }
   // Composes it. In the ordered form its first word stays empty.
   Entry append(std::uint32_t method, ConstBytes data, Sequence acknowledged);
 
