@@ -29,17 +29,20 @@ class IndexSearch {
         spill_(index.address + geometry.spill_offset(tag_)) {}
 
   fabric::RemoteAddress next() const { return next_; }
-  void take(ConstBytes window) { window_.copy(window); }
+  void take(ConstBytes window) {
+    window_.copy(window);
+    found_ = window_.entries_with(tag_);
+  }
   // Whether another window is to be READ.
   bool goes_on() {
-    if (next_.address == spill_ || !candidates().empty() || !window_.full()) [[likely]] {
+    if (next_.address == spill_ || found_ != 0 || !window_.full()) [[likely]] {
       return false;
     }
     next_.address = spill_;
     return true;
   }
   // The entries that may be the key's. Good while the search is.
-  Window::Candidates candidates() const& { return window_.find(tag_, pool_bytes_); }
+  Window::Candidates candidates() const& { return window_.candidates(found_, pool_bytes_); }
   Window::Candidates candidates() const&& = delete;
 
  private:
@@ -48,6 +51,7 @@ class IndexSearch {
   fabric::RemoteAddress next_;
   const std::uint64_t spill_;  // an address in the same table
   Window window_;
+  unsigned found_ = 0;  // entries of the window
 };
 
 }  // namespace remora::kv

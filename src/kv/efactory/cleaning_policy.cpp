@@ -40,13 +40,13 @@ bool CleaningPolicy::is_told_to_clean() const {
          (catalogue_.background().faults().planted(faults::cleans_for_ever) && cleaned_ != 0);
 }
 
+// Asked after every put.
 bool CleaningPolicy::wants_cleaning() const {
-  if (!catalogue_.log().changeable().ok()) [[unlikely]] {
-    return false;
-  }
-  if (is_told_to_clean()) {
-    return true;
-  }
+  return (is_told_to_clean() || (is_worthwhile() && (must_clean() || looks_for_cheap()))) &&
+         catalogue_.log().changeable().ok();
+}
+
+bool CleaningPolicy::is_worthwhile() const {
   const LogUsage usage = catalogue_.log().usage();
   // What cleaning left is not worth cleaning again until as much has come on top, or has died.
   const std::uint64_t left =
@@ -56,9 +56,8 @@ bool CleaningPolicy::wants_cleaning() const {
   // What a cleaning of a part has left is worth cleaning for a put that finds no room.
   const std::uint64_t left_over =
       is_pressed_ && last_was_part_ ? catalogue_.live_bytes() : used_after_clean_;
-  const bool is_worthwhile =
-      usage.appended_bytes > left_over + step || catalogue_.live_bytes() + step < live_after_clean_;
-  return is_worthwhile && (must_clean() || looks_for_cheap());
+  return usage.appended_bytes > left_over + step ||
+         catalogue_.live_bytes() + step < live_after_clean_;
 }
 
 bool CleaningPolicy::must_clean() const {

@@ -65,6 +65,7 @@ class CleaningPolicy {
     all,    // a part would cost more, or cannot be cleaned
   };
 
+  bool is_worthwhile() const;
   bool must_clean() const;
   bool is_told_to_clean() const;
   // Whether it is time to look for segments that are cheap to clean.

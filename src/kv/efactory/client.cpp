@@ -177,9 +177,7 @@ Task<Status> EfactoryClient::try_put_whole(ConstBytes key, ConstBytes value, Put
 // stood still before the second began. Where they do not suffice, the server is asked.
 Task<Result<std::size_t>> EfactoryClient::get_into(ConstBytes key, Bytes value,
                                                    std::uint64_t* version) {
-  if (Status status = check_sizes(key, {}); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(check_sizes(key, {}));
   co_await credits_.acquire();
   const Operation operation(*this);
   // As it is now: a layout that comes meanwhile says nothing of an index that was READ before.
@@ -272,11 +270,7 @@ bool EfactoryClient::answers(const ReadObject& object, ConstBytes key) const {
          (object.durable || host_.faults().planted(faults::reads_undurable));
 }
 
-// Whether it is what was put, as far as this client wants to know.
-bool EfactoryClient::passes(const ReadObject& object) {
-  if (!is_verified(options_.verify_reads, object.value.size(), options_.verified_bytes)) {
-    return true;
-  }
+bool EfactoryClient::is_intact(const ReadObject& object) {
   host_.charge_crc(object.value.size());
   if (object.intact()) {
     return true;
@@ -326,10 +320,7 @@ Task<Result<std::size_t>> EfactoryClient::ask_and_read(const Operation& operatio
     there = *learnt;
   }
   const Buffer buffer = co_await buffers_->take(found.size_bytes);
-  const Status status = co_await read(buffer, found.size_bytes, *there);
-  if (!status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await read(buffer, found.size_bytes, *there));
   const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
   if (!object || !same(object->key, key) || object->sequence != found.sequence) {
     co_return Status(Code::closed, "stale address: the object has moved");
@@ -353,9 +344,7 @@ Task<Result<fabric::RemoteAddress>> EfactoryClient::learn_place(const Operation&
                                                                 std::uint64_t offset,
                                                                 std::uint64_t size_bytes) {
   rpc::CallSlot slot = co_await caller_->slot();
-  if (Status status = co_await learn_segments(slot, operation); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await learn_segments(slot, operation));
   const std::optional<fabric::RemoteAddress> place = in_pool(operation, offset, size_bytes);
   if (!place) {
     co_return Status(Code::not_found, "stale address: the object has moved");

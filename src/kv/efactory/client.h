@@ -91,7 +91,12 @@ class EfactoryClient final : public StoreClient {
   Task<Result<std::size_t>> get_into(ConstBytes key, Bytes value, std::uint64_t* version);
   Task<Result<std::size_t>> ask_and_read(const Operation& operation, ConstBytes key, Bytes value,
                                          bool checked, std::uint64_t* version);
-  bool passes(const ReadObject& object);
+  // Whether it is what was put, as far as this client wants to know.
+  bool passes(const ReadObject& object) {
+    return !is_verified(options_.verify_reads, object.value.size(), options_.verified_bytes) ||
+           is_intact(object);
+  }
+  bool is_intact(const ReadObject& object);
   Place newest(const Window::Candidate& candidate, Reads reads) const;
   Place trusted(const Window::Candidate& candidate, Reads reads) const;
   bool answers(const ReadObject& object, ConstBytes key) const;

@@ -191,7 +191,9 @@ Task<Status> Verifier::flag(std::size_t flushed) {
   }
   const Ticket ticket = background_.drain();
   co_await background_.charged();
-  REMORA_CO_TRY(co_await commits_.persistent(ticket));
+  if (!background_.region().persistent(ticket)) {
+    REMORA_CO_TRY(co_await commits_.persistent(ticket));
+  }
   catalogue_.marks_persisted();
   const std::uint64_t now_ns = background_.now_ns();
   for (std::size_t i = 0; i < flushed; ++i) {

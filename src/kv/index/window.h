@@ -73,13 +73,20 @@ class Window {
   bool full() const {
     return std::ranges::all_of(entries_, [](const IndexEntry& entry) { return entry.tag != 0; });
   }
-  // The entries with this tag: seldom more than one.
-  Candidates find(Tag tag, std::uint64_t pool_bytes) const& {
+  // The entries with this tag, seldom more than one: a bit for each.
+  unsigned entries_with(Tag tag) const {
     unsigned found = 0;
     for (std::size_t i = 0; i < window_entries; ++i) {
       found |= (entries_[i].tag == tag ? 1u : 0u) << i;
     }
-    return {*this, tag != 0 ? found : 0, pool_bytes};
+    return tag != 0 ? found : 0;
+  }
+  Candidates candidates(unsigned entries, std::uint64_t pool_bytes) const& {
+    return {*this, entries, pool_bytes};
+  }
+  Candidates candidates(unsigned, std::uint64_t) const&& = delete;
+  Candidates find(Tag tag, std::uint64_t pool_bytes) const& {
+    return candidates(entries_with(tag), pool_bytes);
   }
   Candidates find(Tag, std::uint64_t) const&& = delete;
 
