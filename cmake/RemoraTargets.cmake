@@ -22,13 +22,13 @@ endfunction()
 # than ten seconds under some preset is given a COST, its seconds under the slowest: ctest starts the
 # costliest first, so that no core idles while the last one ends.
 function(remora_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;ARGUMENTS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   # What is tested is optimised; the tests themselves need not be, and build in half the time.
   target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest GTest::gmock GTest::gtest_main
     remora_test_options)
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGUMENTS})
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/sanitizers/lsan.supp:print_suppressions=0")
 endfunction()

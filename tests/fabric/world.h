@@ -95,7 +95,7 @@ inline void PrintTo(const WorldKind& kind, std::ostream* out) {
 
 const std::vector<WorldKind>& all_worlds();
 
-// REMORA_CONTRACT_LONG=1 in the environment asks for the long run.
+// With more seeds: `--long 1`.
 bool long_run();
 
 }  // namespace remora::fabric::contract

@@ -1,25 +1,20 @@
 // The worlds that the contract is held to.
-#include <cstdlib>
-
 #include "tests/fabric/mapped_world.h"
 #include "tests/fabric/ring_world.h"
 #include "tests/fabric/roce_world.h"
 #include "tests/fabric/sim_world.h"
 #include "tests/fabric/world.h"
+#include "tests/support/campaign.h"
 
 namespace remora::fabric::contract {
 
-bool long_run() {
-  const char* asked = std::getenv("REMORA_CONTRACT_LONG");
-  return asked != nullptr && std::string(asked) == "1";
-}
-
 namespace {
 
-// In the long run with losses; a campaign has more.
+const CampaignNumber asked_long("long", "1: seeds of the long run, 0: fewer (0)");
+const CampaignNumber asked_seeds("lossy-seeds", "of the long run with losses (400)");
+
 std::uint64_t lossy_seeds() {
-  const char* asked = std::getenv("REMORA_CONTRACT_SEEDS");
-  return asked == nullptr ? 400 : std::strtoull(asked, nullptr, 10);
+  return asked_seeds.value_or(400);
 }
 
 WorldKind roce_kind(const std::string& name, const RoceSetting& setting, std::uint64_t seeds = 1) {
@@ -46,6 +41,10 @@ WorldKind cable_kind(const std::string& name, const Shaping& shaping, bool intro
 }
 
 }  // namespace
+
+bool long_run() {
+  return asked_long.value_or(0) != 0;
+}
 
 const std::vector<WorldKind>& all_worlds() {
   static const nic::sim::SimFaults lossy{

@@ -1,23 +1,20 @@
 // kill -9 of a real server under a mixed load, again and again: nothing that was acknowledged is
 // lost, nothing is torn, and the pool is sound after every kill. REMORA_COMMAND and
-// REMORA_DISK_FOLDER come from the build; REMORA_KILLS says how often (a campaign: 200),
-// REMORA_KILL_SEED from which seed.
+// REMORA_DISK_FOLDER come from the build. A campaign has `--kills 200`.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
 #include "lab/lives/kill_lives.h"
 #include "pmem/pool_file.h"
+#include "tests/support/campaign.h"
 #include "tests/support/files.h"
 
 namespace remora {
 namespace {
 
-std::uint64_t number_from(const char* name, std::uint64_t usual) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
-}
+const CampaignNumber number_of_kills("kills", "how often the server of each medium is killed (4)");
+const CampaignNumber first_seed("seed", "of the load (1)");
 
 void expect_sound(const std::string& pool) {
   Result<PoolFile> file = PoolFile::inspect(pool);
@@ -27,8 +24,8 @@ void expect_sound(const std::string& pool) {
 }
 
 void live(const char* parent, const std::vector<std::string>& serve, std::uint64_t grow_bytes = 0) {
-  const std::uint64_t kills = number_from("REMORA_KILLS", 4);
-  const std::uint64_t seed = number_from("REMORA_KILL_SEED", 1);
+  const std::uint64_t kills = number_of_kills.value_or(4);
+  const std::uint64_t seed = first_seed.value_or(1);
   const TestFolder folder(parent);
   lab::KillLives lives({.program = REMORA_COMMAND,
                         .folder = folder.path(),
@@ -42,7 +39,7 @@ void live(const char* parent, const std::vector<std::string>& serve, std::uint64
   std::uint64_t persistent = 0;
   std::uint64_t in_flight = 0;
   for (std::uint64_t life = 1; life <= kills; ++life) {
-    SCOPED_TRACE("REMORA_KILL_SEED=" + std::to_string(seed) + ", life " + std::to_string(life));
+    SCOPED_TRACE("--seed " + std::to_string(seed) + ", life " + std::to_string(life));
     const Status start = lives.start_and_check();
     ASSERT_TRUE(start.ok()) << start.message();
     const Result<lab::LifeReport> report = lives.live_and_kill();

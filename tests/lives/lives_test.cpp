@@ -1,38 +1,39 @@
 // Processes that are killed or stopped under load, on every wire between processes.
 //
-// REMORA_LIVES says how many peers each test outlives (100 that are killed, 25 that are stopped,
-// which takes its time), REMORA_LIVES_SEED the seed of the first (1); the next have the seeds after
-// it. With real processes a seed gives the same work and the same plan of the blow; which
-// instruction it finds is the scheduler's.
+// With real processes a seed gives the same work and the same plan of the blow; which instruction
+// it finds is the scheduler's. A campaign has `--lives 200`.
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "tests/lives/life.h"
+#include "tests/support/campaign.h"
 #include "tests/support/files.h"
 
 namespace remora::fabric::lives {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* given = std::getenv(name);
-  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
-}
+// Stopped ones are cut off after a time, which has to go by.
+constexpr std::uint64_t usually_killed = 40;
+constexpr std::uint64_t usually_stopped = 10;
+
+const CampaignNumber number_of_lives("lives", "how many peers each test outlives (40, stopped 10)");
+const CampaignNumber first_seed("seed", "of the first life, the next have those after it (1)");
 
 class Lives : public testing::TestWithParam<WireKind> {
  protected:
   void outlive_all(nic::ring::HostEnd peer_end, int signal) {
-    const std::uint64_t lives = from_environment("REMORA_LIVES", signal == SIGKILL ? 100 : 25);
-    const std::uint64_t first = from_environment("REMORA_LIVES_SEED", 1);
-    ASSERT_GT(lives, 0u) << "REMORA_LIVES must be a number of at least 1";
-    std::printf("%s: REMORA_LIVES=%llu REMORA_LIVES_SEED=%llu\n", GetParam().name.c_str(),
+    const std::uint64_t lives =
+        number_of_lives.value_or(signal == SIGKILL ? usually_killed : usually_stopped);
+    const std::uint64_t first = first_seed.value_or(1);
+    ASSERT_GT(lives, 0u) << "--lives must be at least 1";
+    std::printf("%s: --lives %llu --seed %llu\n", GetParam().name.c_str(),
                 static_cast<unsigned long long>(lives), static_cast<unsigned long long>(first));
     Life life(GetParam(), peer_end, signal, folder_.path());
     for (std::uint64_t seed = first; seed < first + lives && !HasFailure(); ++seed) {
-      SCOPED_TRACE("REMORA_LIVES=1 REMORA_LIVES_SEED=" + std::to_string(seed));
+      SCOPED_TRACE("--lives 1 --seed " + std::to_string(seed));
       life.outlive(seed);
     }
     std::printf("%s: %s\n", GetParam().name.c_str(), life.summary().c_str());

@@ -1,7 +1,6 @@
 #include "tests/resp/alike.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace remora::resp {
 namespace {
@@ -40,10 +39,8 @@ std::vector<std::string> sorted(std::vector<std::string> list) {
 
 }  // namespace
 
-std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
+const CampaignNumber campaign_commands("commands", "how many (2500; of transactions 4000)");
+const CampaignNumber campaign_seed("seed", "of the commands (1)");
 
 std::string shown(const std::string& bytes) {
   std::string text;

@@ -9,11 +9,13 @@
 
 #include "tests/resp/client.h"
 #include "tests/resp/random_command.h"
+#include "tests/support/campaign.h"
 
 namespace remora::resp {
 
-// Of the environment.
-std::uint64_t number_from(const char* name, std::uint64_t otherwise);
+// Of a campaign.
+extern const CampaignNumber campaign_commands;
+extern const CampaignNumber campaign_seed;
 
 // For people.
 std::string shown(const std::string& bytes);

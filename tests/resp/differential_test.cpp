@@ -1,5 +1,5 @@
-// The same commands to Redis and to our front end: the replies are the same. REMORA_RESP_COMMANDS
-// says how many, REMORA_RESP_SEED which.
+// The same commands to Redis and to our front end: the replies are the same. A campaign
+// has `--commands 100000`.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -49,9 +49,8 @@ INSTANTIATE_TEST_SUITE_P(protocols, Differential, testing::Values(2, 3),
                          testing::PrintToStringParamName());
 
 TEST_P(Differential, answers_as_redis_does) {
-  const std::uint64_t count = number_from("REMORA_RESP_COMMANDS", 2500);
-  const std::uint64_t seed =
-      number_from("REMORA_RESP_SEED", 1) + static_cast<std::uint64_t>(GetParam());
+  const std::uint64_t count = campaign_commands.value_or(2500);
+  const std::uint64_t seed = campaign_seed.value_or(1) + static_cast<std::uint64_t>(GetParam());
   Random random(seed);
   Client theirs(redis_->port());
   Client ours(store_.port());
@@ -77,7 +76,7 @@ TEST_P(Differential, answers_as_redis_does) {
 }
 
 TEST_P(Differential, finds_what_values_have_in_common_as_redis_does) {
-  Random random(number_from("REMORA_RESP_SEED", 1));
+  Random random(campaign_seed.value_or(1));
   Client theirs(redis_->port());
   Client ours(store_.port());
   const std::string version = std::to_string(GetParam());

@@ -1,6 +1,6 @@
 // The same transactions to Redis and to our front end, from several connections at once: MULTI,
-// WATCH and what others do meanwhile, one step after the other. REMORA_RESP_COMMANDS says how many
-// steps, REMORA_RESP_SEED which.
+// WATCH and what others do meanwhile, one step after the other. A campaign has
+// `--commands 100000` steps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -122,9 +122,8 @@ RandomCommand step(Random& random, const Pair& pair) {
 }
 
 TEST_P(TransactionsDifferential, end_as_those_of_redis_do) {
-  const std::uint64_t count = number_from("REMORA_RESP_COMMANDS", 4000);
-  const std::uint64_t seed =
-      number_from("REMORA_RESP_SEED", 1) + static_cast<std::uint64_t>(GetParam());
+  const std::uint64_t count = campaign_commands.value_or(4000);
+  const std::uint64_t seed = campaign_seed.value_or(1) + static_cast<std::uint64_t>(GetParam());
   Random random(seed);
   std::array<std::unique_ptr<Pair>, 3> pairs = {come(), come(), come()};
   const std::unique_ptr<Pair> observer = come();

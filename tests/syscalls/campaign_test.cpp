@@ -3,17 +3,17 @@
 // with status 2 or 3 and a word: it does not crash, hang or spin, and after a restart every value
 // is there that was acknowledged as persistent.
 //
-// REMORA_FAILED_CALLS says how far each kind is followed: all n up to that, or until a run makes no
-// such call any more. Without it, some of the first.
+// A campaign, `--calls 25`, follows each kind up to that call, or until a run makes no such call
+// any more. Without it, some of the first fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <set>
 
+#include "tests/support/campaign.h"
 #include "tests/syscalls/served.h"
 
 namespace remora::syscalls {
@@ -22,6 +22,8 @@ namespace {
 using testing::AnyOf;
 
 constexpr int loaded_keys = 4;
+
+const CampaignNumber most_calls("calls", "how far each kind is followed (calls 1, 2 and 5)");
 
 struct Turn {
   std::string kind;
@@ -221,12 +223,11 @@ class Trial {
 };
 
 std::vector<long> calls_in_turn() {
-  const char* const most = std::getenv("REMORA_FAILED_CALLS");
-  if (most == nullptr) {
+  if (!most_calls.is_given()) {
     return {1, 2, 5};
   }
   std::vector<long> calls;
-  for (long call = 1; call <= std::atol(most); ++call) {
+  for (long call = 1; call <= static_cast<long>(most_calls.value_or(0)); ++call) {
     calls.push_back(call);
   }
   return calls;
