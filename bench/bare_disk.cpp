@@ -53,9 +53,7 @@ Result<FileHandle> make_unnamed_file(const std::string& folder, std::uint64_t si
                       " is in memory (tmpfs), where a sync costs nothing and says nothing "
                       "about a disk; choose a folder on a disk with --path");
   }
-  if (Status status = write_every_page(*file, size_bytes); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(write_every_page(*file, size_bytes));
   return file;
 }
 

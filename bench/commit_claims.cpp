@@ -141,9 +141,7 @@ Result<Claims> measure(FileRegion& region, BareWriter& writer, BareMapping& mapp
     sides.emplace_back([&crowd, &failure](std::uint64_t times) { crowd.persist(times, failure); });
   }
   const auto series = interleave(sides, plan);
-  if (Status status = failure.status(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(failure.status());
   Claims claims;
   for (std::size_t i = 0; i < thread_counts.size(); ++i) {
     const std::uint64_t threads = thread_counts[i];

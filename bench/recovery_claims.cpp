@@ -79,9 +79,7 @@ Result<PoolInMemory> make_filled(std::uint64_t size_bytes, std::uint64_t objects
   if (!pool.ok()) {
     return pool;
   }
-  if (Status status = fill(pool->path(), objects); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(fill(pool->path(), objects));
   return pool;
 }
 

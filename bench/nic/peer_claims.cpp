@@ -79,9 +79,7 @@ Result<Claims> measure_peers(Cast& cast) {
   for (const Verb verb : {Verb::write, Verb::read}) {
     for (const std::size_t size_bytes : peer_sizes) {
       for (const PeerAspect& aspect : peer_aspects) {
-        if (Status status = measure_aspect(cast, verb, size_bytes, aspect, claims); !status.ok()) {
-          return status;
-        }
+        REMORA_TRY(measure_aspect(cast, verb, size_bytes, aspect, claims));
       }
     }
   }

@@ -50,9 +50,7 @@ Result<Spread> PingPong::round_trip_ns() {
   std::vector<double> each_ns;
   for (std::uint64_t sample = 0; sample <= samples; ++sample) {
     const std::uint64_t start_ns = now_ns();
-    if (Status status = run(round_trips_per_sample); !status.ok()) {
-      return status;
-    }
+    REMORA_TRY(run(round_trips_per_sample));
     if (sample > 0) {
       each_ns.push_back(static_cast<double>(now_ns() - start_ns) /
                         static_cast<double>(round_trips_per_sample));

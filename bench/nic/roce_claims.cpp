@@ -69,9 +69,7 @@ Result<Claims> measure_roce(Cast& cast) {
     claims.push_back(compare(std::move(wording), *series, 0, 1));
   }
   for (const Role their : {Role::libfabric_tcp, Role::ucx_tcp}) {
-    if (Status status = measure_beside(cast, **roce, their, claims); !status.ok()) {
-      return status;
-    }
+    REMORA_TRY(measure_beside(cast, **roce, their, claims));
   }
   return claims;
 }

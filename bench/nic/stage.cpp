@@ -37,9 +37,7 @@ Result<std::vector<int>> two_cores() {
 Result<std::unique_ptr<Stage>> Stage::create() {
   REMORA_TRY_RESULT(cores, two_cores());
   std::unique_ptr<Stage> stage(new Stage((*cores)[0], (*cores)[1]));
-  if (Status status = pin_to_core(stage->near_core_); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(pin_to_core(stage->near_core_));
   REMORA_TRY_RESULT(ping_pong, PingPong::start(stage->far_core_));
   stage->ping_pong_ = std::move(ping_pong).value();
   stage->running_ = stage->ping_pong_->process();

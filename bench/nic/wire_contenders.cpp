@@ -89,20 +89,14 @@ class MappedContender final : public WireContender {
 // What is forked runs where its parent runs: the parent is on the far core while it starts it.
 template <typename Wire>
 Result<std::unique_ptr<Wire>> start(Way way, int near_core, int far_core) {
-  if (Status status = pin_to_core(far_core); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(pin_to_core(far_core));
   Result<std::unique_ptr<lab::RingTarget>> target =
       lab::RingTarget::start(way == Way::mapped, target_bytes, most_depth,
                              lab::replenishing(most_operation_bytes, most_depth));
-  if (Status status = pin_to_core(near_core); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(pin_to_core(near_core));
   REMORA_TRY(target.status());
   auto contender = std::make_unique<Wire>(way, std::move(target).value());
-  if (Status status = contender->connect(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(contender->connect());
   return contender;
 }
 
@@ -132,19 +126,13 @@ class RoceContender final : public FabricContender {
 }  // namespace
 
 Result<std::unique_ptr<Contender>> start_roce(int near_core, int far_core) {
-  if (Status status = pin_to_core(far_core); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(pin_to_core(far_core));
   Result<std::unique_ptr<lab::RoceTarget>> target = lab::RoceTarget::start(
       target_bytes, most_depth, lab::replenishing(most_operation_bytes, most_depth));
-  if (Status status = pin_to_core(near_core); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(pin_to_core(near_core));
   REMORA_TRY(target.status());
   auto contender = std::make_unique<RoceContender>(std::move(target).value());
-  if (Status status = contender->connect(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(contender->connect());
   return std::unique_ptr<Contender>(std::move(contender));
 }
 
@@ -155,9 +143,7 @@ Result<std::unique_ptr<Contender>> start_ring(int near_core, int far_core) {
 
 Result<std::unique_ptr<Contender>> start_mapped(int near_core, int far_core) {
   REMORA_TRY_RESULT(mapped, start<MappedContender>(Way::mapped, near_core, far_core));
-  if (Status status = (*mapped)->look(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY((*mapped)->look());
   return std::unique_ptr<Contender>(std::move(mapped).value());
 }
 

@@ -131,10 +131,7 @@ class Load {
   Task<Status> fill() {
     std::vector<std::byte> value(options_.value_bytes);
     for (std::uint64_t number = 0; number < keys_; ++number) {
-      const Status status = co_await put(number, value);
-      if (!status.ok()) {
-        co_return status;
-      }
+      REMORA_CO_TRY(co_await put(number, value));
     }
     co_return Status();
   }

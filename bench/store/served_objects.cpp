@@ -79,10 +79,7 @@ Task<Status> ServedObjects::put_some(std::uint64_t& next, std::uint64_t end) {
     const std::uint64_t number = next++;
     const std::string name = name_of(number);
     const auto value = value_of(number);
-    const Status status = co_await link_->store().put(as_bytes(name), value);
-    if (!status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(co_await link_->store().put(as_bytes(name), value));
   }
   co_return Status();
 }

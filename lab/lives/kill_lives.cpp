@@ -175,10 +175,7 @@ Task<Status> KillLives::check_all() {
   const Way way = {.store = &clients_.front().link->store()};
   for (const std::unique_ptr<Key>& key : keys_) {
     REMORA_CO_TRY_RESULT(found, co_await read(way, *key));
-    const Status status = judge(*key, **found);
-    if (!status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(judge(*key, **found));
     Step base;
     base.version = **found;
     base.acknowledged = true;  // a get has returned it

@@ -78,10 +78,7 @@ Task<Status> call_all(rpc::Caller& caller, std::uint64_t calls, Histogram* laten
     const std::uint64_t begin_ns = caller.host().now_ns();
     rpc::CallSlot slot = co_await caller.slot();
     std::memset(slot.request().data(), 1, echo_bytes);
-    const Result<ConstBytes> reply = co_await caller.call(slot, 1, echo_bytes);
-    if (!reply.ok()) {
-      co_return reply.status();
-    }
+    REMORA_CO_TRY((co_await caller.call(slot, 1, echo_bytes)).status());
     co_await caller.host().charged();
     if (latencies != nullptr) {
       latencies->record(caller.host().now_ns() - begin_ns);

@@ -80,10 +80,7 @@ Task<Status> WriteClient::write_all(std::uint64_t count, workload::Meter* meter)
   for (; count > 0; --count) {
     place_ = writes_.after(place_);
     const std::uint64_t begin_ns = host_.now_ns();
-    const Status status = co_await write({area_.address + place_, area_.key});
-    if (!status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(co_await write({area_.address + place_, area_.key}));
     if (meter != nullptr) {
       meter->record(workload::Kind::update, host_.now_ns() - begin_ns);
     }

@@ -38,10 +38,7 @@ Task<Result<std::unique_ptr<SessionLink>>> SessionLink::connect(Runtime& runtime
   link->wire_ = std::make_unique<Wires>(std::move(wire).value());
   link->nic_ = std::make_unique<Nic>(runtime, link->wire_->device_wire(), link->dma_,
                                      fabric::nic::NicOptions{.keys = Keys::from_system()});
-  const Status status = co_await link->ask(std::move(path));
-  if (!status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await link->ask(std::move(path)));
   co_return link;
 }
 
@@ -139,9 +136,7 @@ void SessionLink::add_proof(SessionMessage& message) {
 Task<Result<SessionMessage>> SessionLink::exchange(const SessionMessage& message,
                                                    SessionKind expected) {
   Answer answer(runtime_);
-  if (Status status = wire_->send_control(link_, encode(message)); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(wire_->send_control(link_, encode(message)));
   answer_ = &answer;
   runtime_.arm(patience_, runtime_.after(options_.timeout_ns));
   Result<SessionMessage> result = co_await answer;

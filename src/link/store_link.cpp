@@ -27,10 +27,7 @@ Task<Result<std::unique_ptr<StoreLink>>> StoreLink::connect(Runtime& runtime, st
     options.client.whole_gets = false;
   }
   std::unique_ptr<StoreLink> link(new StoreLink(runtime, std::move(session).value(), **engine));
-  const Status status = co_await link->join(std::move(options.client));
-  if (!status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await link->join(std::move(options.client)));
   co_return link;
 }
 

@@ -75,9 +75,7 @@ Result<std::unique_ptr<Pool>> Pool::create(Region& region, const pool_format::Uu
         "the memory for the new pool is not blank; open the pool in it, or choose another "
         "place");
   }
-  if (Status status = write_header(region, pool_format::plan(wanted, uuid)); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(write_header(region, pool_format::plan(wanted, uuid)));
   return open(region, "the new pool", faults);
 }
 
@@ -191,9 +189,7 @@ Status Pool::wait(Ticket ticket) {
 }
 
 Result<bool> Pool::tend() {
-  if (Status status = usable(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(usable());
   Result<bool> busy = log_.tend();
   if (!busy.ok()) {
     failure_ = busy.status();

@@ -51,12 +51,8 @@ bool has_repeats(std::span<const Offset> offsets) {
 }  // namespace
 
 Result<Ticket> Pool::commit(const Transaction& transaction) {
-  if (Status status = usable(); !status.ok()) {
-    return status;
-  }
-  if (Status status = check(transaction); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(usable());
+  REMORA_TRY(check(transaction));
   if (Status status = persist_objects(transaction); !status.ok()) {
     return failure_ = status;
   }

@@ -183,9 +183,7 @@ Result<PoolFile> PoolFile::inspect_damaged(const std::string& path, PoolFindings
 
 Result<PoolFile> PoolFile::open_with(const std::string& path, bool writable, const MapFile& map) {
   REMORA_TRY_RESULT(file, FileHandle::open(path, writable));
-  if (Status status = verify_header(*file); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(verify_header(*file));
   REMORA_TRY_RESULT(region, map(*file));
   REMORA_TRY_RESULT(pool, open_pool(**region, path));
   return PoolFile(std::move(file).value(), std::move(region).value(), std::move(pool).value());

@@ -35,9 +35,7 @@ std::byte* RedoLog::slot(std::uint64_t sequence) const {
 
 Result<Ticket> RedoLog::append(std::span<const Write> writes, std::span<const Seal> seals) {
   REMORA_CHECK(writes.size() + seals.size() <= pool_format::record_entries, "record too large");
-  if (Status status = make_room(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(make_room());
   const std::uint64_t sequence = next_++;
   std::byte* const place = slot(sequence);
   const std::uint64_t known =
@@ -171,9 +169,7 @@ Result<bool> RedoLog::tend() {
     return false;
   }
   // On page media each step waits for a commit, and so does the newest record.
-  if (Status status = retire(false); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(retire(false));
   if (used() == 0) {
     return false;
   }

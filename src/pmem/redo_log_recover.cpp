@@ -32,26 +32,16 @@ std::uint64_t known_by(const RecordHead& head) {
 Result<std::uint64_t> RedoLog::recover(const std::function<Status()>& verify,
                                        std::uint32_t found_version) {
   version_ = found_version;
-  if (Status status = read_control(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(read_control());
   const std::uint64_t end = find_end();
-  if (Status status = check_end(end); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(check_end(end));
   const std::uint64_t replayed = faults_.planted(pool_faults::replay_skipped) ? 0 : replay(end);
   if (!faults_.planted(pool_faults::epoch_before_homes)) {
     const Ticket homes = region_.drain();
-    if (Status status = region_.wait(homes); !status.ok()) {
-      return status;
-    }
+    REMORA_TRY(region_.wait(homes));
   }
-  if (Status status = verify ? verify() : Status(); !status.ok()) {
-    return status;
-  }
-  if (Status status = start_epoch(epoch_ + 1); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(verify ? verify() : Status());
+  REMORA_TRY(start_epoch(epoch_ + 1));
   return replayed;
 }
 

@@ -47,9 +47,7 @@ Result<std::unique_ptr<LibfabricEnd>> LibfabricEnd::open(Bytes memory, const cha
     return libfabric_failure("fi_getinfo of the provider", error);
   }
   end->info_.reset(found);
-  if (Status status = end->open_objects(memory); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(end->open_objects(memory));
   return end;
 }
 

@@ -130,9 +130,7 @@ Result<std::unique_ptr<Contender>> start_libfabric(int far_core, const Provider&
   REMORA_TRY(child.status());
   auto contender = std::make_unique<LibfabricPeer>(
       provider, std::move(target).value(), std::move(local).value(), std::move(child).value());
-  if (Status status = contender->connect(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(contender->connect());
   return std::unique_ptr<Contender>(std::move(contender));
 }
 

@@ -46,12 +46,8 @@ Status ucx_failure(const char* call, ucs_status_t status) {
 Result<std::unique_ptr<UcxEnd>> UcxEnd::open(const std::string& transport,
                                              const std::string& device) {
   std::unique_ptr<UcxEnd> end(new UcxEnd);
-  if (Status status = end->open_domain(transport); !status.ok()) {
-    return status;
-  }
-  if (Status status = end->open_interface(transport, device); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(end->open_domain(transport));
+  REMORA_TRY(end->open_interface(transport, device));
   return end;
 }
 
@@ -156,9 +152,7 @@ Result<UcxAddress> UcxEnd::address() const {
       !status.ok()) {
     return status;
   }
-  if (Status status = check("uct_md_query", uct_md_query(domain_, &domain)); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(check("uct_md_query", uct_md_query(domain_, &domain)));
   REMORA_CHECK(interface.device_addr_len <= address.device.size() &&
                    interface.iface_addr_len <= address.interface.size() &&
                    domain.rkey_packed_size <= address.key.size(),

@@ -174,12 +174,8 @@ Result<std::unique_ptr<Contender>> start_ucx_posix(int far_core) {
   REMORA_TRY_RESULT(local, make_local());
   REMORA_TRY_RESULT(child, start_target(far_core, "posix", {}));
   auto peer = std::make_unique<UcxPosix>(std::move(local).value(), std::move(child).value());
-  if (Status status = peer->open("posix"); !status.ok()) {
-    return status;
-  }
-  if (Status status = peer->look(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(peer->open("posix"));
+  REMORA_TRY(peer->look());
   return std::unique_ptr<Contender>(std::move(peer));
 }
 
@@ -192,9 +188,7 @@ Result<std::unique_ptr<Contender>> start_ucx_cma(int far_core) {
   REMORA_TRY_RESULT(child, start_target(far_core, "cma", target->bytes()));
   auto peer = std::make_unique<UcxCma>(std::move(local).value(), std::move(target).value(),
                                        std::move(child).value());
-  if (Status status = peer->open("cma"); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(peer->open("cma"));
   return std::unique_ptr<Contender>(std::move(peer));
 }
 

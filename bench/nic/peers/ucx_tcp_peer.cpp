@@ -154,9 +154,7 @@ Result<std::unique_ptr<Contender>> start_ucx_tcp(int far_core) {
   REMORA_TRY(child.status());
   auto peer = std::make_unique<UcxTcp>(std::move(local).value(), std::move(target).value(),
                                        std::move(child).value());
-  if (Status status = peer->open(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(peer->open());
   return std::unique_ptr<Contender>(std::move(peer));
 }
 

@@ -82,18 +82,12 @@ Result<NicBenchReport> run_sim(const NicBenchOptions& options) {
   if (!target.ok() || !source.ok()) {
     return target.ok() ? source.status() : target.status();
   }
-  if (Status status = (*target)->connect((*source)->introduction()); !status.ok()) {
-    return status;
-  }
-  if (Status status = (*source)->connect((*target)->introduction()); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY((*target)->connect((*source)->introduction()));
+  REMORA_TRY((*source)->connect((*target)->introduction()));
   Replenisher replenisher(loop, **target, options.size_bytes, options.depth);
   Initiator initiator(loop, **source, options);
   auto timing = std::make_unique<Timing>();
-  if (Status status = initiator.run(operations, *timing); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(initiator.run(operations, *timing));
   return report_of(options, *timing, true);
 }
 
@@ -103,16 +97,12 @@ Result<NicBenchReport> measure(PollLoop& loop, Side& side, const NicBenchOptions
   auto timing = std::make_unique<Timing>();
   std::uint64_t operations = options.operations;
   if (operations == 0) {
-    if (Status status = initiator.run(trial_operations, *timing); !status.ok()) {
-      return status;
-    }
+    REMORA_TRY(initiator.run(trial_operations, *timing));
     const std::uint64_t each_ns = std::max<std::uint64_t>(1, timing->span_ns / trial_operations);
     operations = std::clamp(measured_ns / each_ns, trial_operations, most_operations);
     *timing = Timing{};
   }
-  if (Status status = initiator.run(operations, *timing); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(initiator.run(operations, *timing));
   NicBenchReport report = report_of(options, *timing, false);
   report.requests_short_cut = side.counters().requests_short_cut;
   report.requests_by_wire = side.counters().requests_by_wire;
@@ -173,9 +163,7 @@ Status run_nic_target(const NicBenchOptions& options) {
 }
 
 Result<NicBenchReport> run_nic_bench(const NicBenchOptions& options) {
-  if (Status status = check(options); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(check(options));
   if (options.wire == "sim") {
     return run_sim(options);
   }

@@ -130,9 +130,7 @@ Result<std::unique_ptr<Side>> RingClient::connect(const std::string& path,
     }
     loop_.turn();
   }
-  if (Status status = (*side)->connect(*answer_); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY((*side)->connect(*answer_));
   map((*side)->queue_pair().number(), (*side)->peer().memory.key);
   return side;
 }

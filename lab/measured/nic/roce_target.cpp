@@ -75,9 +75,7 @@ Result<std::unique_ptr<Side>> RoceTarget::connect(Runtime& runtime, std::uint64_
   wire_ = std::move(wire).value();
   REMORA_TRY_RESULT(
       side, Side::create(runtime, *wire_, memory_bytes, depth, fabric::nic::Keys::from_system()));
-  if (Status status = introduce(child_->socket(), *wire_, **side); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(introduce(child_->socket(), *wire_, **side));
   return side;
 }
 

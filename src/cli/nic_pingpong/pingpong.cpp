@@ -156,17 +156,13 @@ Status check_pingpong(const PingpongOptions& options) {
 }  // namespace
 
 Result<PingpongReport> run_pingpong(const PingpongOptions& options) {
-  if (Status status = check_pingpong(options); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(check_pingpong(options));
   REMORA_TRY_RESULT(own, fabric::nic::roce::parse_address(
                              options.gid_addr.empty() ? "127.0.0.1" : options.gid_addr));
   REMORA_TRY_RESULT(wire, RoceWire::create({.local = {*own, fabric::nic::roce::limits::udp_port},
                                             .mtu_bytes = options.mtu_bytes}));
   Pinger pinger(**wire, options);
-  if (Status status = pinger.open(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(pinger.open());
   QueuePairAddress peer;
   Status status;
   const bool is_server = options.server.empty();

@@ -102,9 +102,7 @@ Result<std::unique_ptr<Context>> Context::open(const VerbsOptions& options) {
     chosen.port = std::max<std::uint8_t>(active_port(device->get()), 1);
   }
   std::unique_ptr<Context> context(new Context(std::move(device).value(), chosen));
-  if (Status status = context->look(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(context->look());
   // Asking for events must not wait for one.
   const int descriptor = context->device()->async_fd;
   if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) {

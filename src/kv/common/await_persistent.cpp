@@ -12,10 +12,7 @@ Task<Status> await_persistent(const Host& host, Ticket ticket) {
     host.region().request(ticket);
   }
   while (!host.region().persistent(ticket)) {
-    const Status failure = host.region().failure();
-    if (!failure.ok()) {
-      co_return failure;
-    }
+    REMORA_CO_TRY(host.region().failure());
     co_await host.runtime().sleep_for(look_ns);
   }
   co_return Status();

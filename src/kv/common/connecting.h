@@ -38,9 +38,7 @@ class Connecting final : public PendingClient {
   PeerAddress address() const override { return {caller_->address()}; }
 
   Task<Result<std::unique_ptr<StoreClient>>> connect(const PeerAddress& server) override {
-    if (Status status = caller_->connect(server.queue_pair, options_.connect); !status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(caller_->connect(server.queue_pair, options_.connect));
     Layout layout;
     {
       rpc::CallSlot slot = co_await caller_->slot();

@@ -130,15 +130,10 @@ Task<Result<std::size_t>> PlainClient::read_found(const GetReply& found, ConstBy
     co_return Status(Code::no_space, "the value is larger than the client's buffers");
   }
   if (!reaches(found.object_offset, found.size_bytes)) {
-    if (Status status = co_await reach(found.object_offset, found.size_bytes); !status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(co_await reach(found.object_offset, found.size_bytes));
   }
   const Buffer buffer = co_await buffers_->take(found.size_bytes);
-  const Status status = co_await read(buffer, found.size_bytes, in_pool(found.object_offset));
-  if (!status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await read(buffer, found.size_bytes, in_pool(found.object_offset)));
   const std::optional<ReadObject> object = ReadObject::parse(buffer.bytes());
   if (!object || !same(object->key, key) || object->sequence != found.sequence) {
     co_return Status(Code::closed, "stale address: the object has moved");
@@ -179,23 +174,16 @@ Task<Status> PlainClient::read_twice(ConstBytes key, Bytes value,
 }
 
 Task<Result<std::size_t>> PlainClient::get_by_reads(ConstBytes key, Bytes value) {
-  if (Status status = check_sizes(key, {}); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(check_sizes(key, {}));
   const Credit credit = co_await enter();
   std::optional<std::size_t> size;
-  const Status status = co_await read_twice(key, value, size);
-  if (!status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await read_twice(key, value, size));
   if (size) {
     co_return *size;
   }
   REMORA_CO_TRY_RESULT(found, co_await ask(key));
   if (found->generation != layout_.generation) {
-    if (Status learnt = co_await refresh(); !learnt.ok()) {
-      co_return learnt;
-    }
+    REMORA_CO_TRY(co_await refresh());
   }
   co_return co_await read_found(*found, key, value);
 }

@@ -28,9 +28,7 @@ Status SegmentKeys::share_all() {
 
 Result<std::size_t> SegmentKeys::list(const SegmentsRequest& ask, std::span<const Segment> leaving,
                                       Bytes body) {
-  if (Status status = share_all(); !status.ok()) {
-    return status;
-  }
+  REMORA_TRY(share_all());
   SegmentsReply reply;
   std::size_t size = sizeof reply;
   for (auto entry = shared_.lower_bound(ask.from); entry != shared_.end(); ++entry) {

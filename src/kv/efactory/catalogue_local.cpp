@@ -35,9 +35,7 @@ Result<Catalogue::Written> Catalogue::put_here(ConstBytes key, std::span<const C
   for (const ConstBytes piece : value) {
     value_bytes += piece.size();
   }
-  if (const Status status = check_sizes(key, value_bytes); !status.ok()) [[unlikely]] {
-    return status;
-  }
+  REMORA_TRY(check_sizes(key, value_bytes));
   if (!may_live(object_format::size_bytes(key.size(), value_bytes))) {
     return Status(Code::no_space, "the store is full");
   }

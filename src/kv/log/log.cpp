@@ -51,9 +51,7 @@ Log::Log(const Host& host, Pool& pool, Offset superblock, const store_format::He
 }
 
 Result<Placed> Log::append(const NewObject& object, DataPool pool, Reserve reserve, Site site) {
-  if (Status status = check_sizes(object); !status.ok()) [[unlikely]] {
-    return status;
-  }
+  REMORA_TRY(check_sizes(object));
   const Host& by = object.by == nullptr ? host_ : *object.by;
   by.charge(Work::allocate);
   const std::uint64_t size = object_format::size_bytes(object.key.size(), object.value_bytes);

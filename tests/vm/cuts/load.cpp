@@ -118,10 +118,7 @@ Task<Result<std::uint64_t>> Load::look(kv::StoreClient& store, std::uint32_t key
 Task<Status> Load::check_all() {
   for (std::uint32_t key = 0; key < account_.keys(); ++key) {
     REMORA_CO_TRY_RESULT(version, co_await look(links_.front()->store(), key));
-    const Status status = note(Event::Kind::found, key, *version);
-    if (!status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(note(Event::Kind::found, key, *version));
   }
   co_return Status();
 }

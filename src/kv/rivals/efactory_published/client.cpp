@@ -49,16 +49,11 @@ Task<Status> PublishedClient::put(ConstBytes key, ConstBytes value, PutOptions o
 // --- Get ---
 
 Task<Result<std::size_t>> PublishedClient::get(ConstBytes key, Bytes value) {
-  if (Status status = check_sizes(key, {}); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(check_sizes(key, {}));
   const Credit credit = co_await enter();
   if (may_read()) {
     std::optional<std::size_t> size;
-    const Status status = co_await read_optimistically(key, value, size);
-    if (!status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(co_await read_optimistically(key, value, size));
     if (size) {
       ++pure_gets_;
       co_return *size;
@@ -106,9 +101,7 @@ Task<Result<std::size_t>> PublishedClient::ask_and_read(ConstBytes key, Bytes va
   for (int asks = 0; asks < most_asks; ++asks) {
     REMORA_CO_TRY_RESULT(found, co_await ask(key));
     if (found->generation != layout().generation) {
-      if (Status learnt = co_await refresh(); !learnt.ok()) {
-        co_return learnt;
-      }
+      REMORA_CO_TRY(co_await refresh());
     }
     Result<std::size_t> size = co_await read_found(*found, key, value);
     const bool has_moved = size.status().code() == Code::closed && failure().ok();

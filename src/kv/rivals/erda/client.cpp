@@ -59,9 +59,7 @@ Task<Status> ErdaClient::put(ConstBytes key, ConstBytes value, PutOptions option
 // --- Get ---
 
 Task<Result<std::size_t>> ErdaClient::get(ConstBytes key, Bytes value) {
-  if (Status status = check_sizes(key, {}); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(check_sizes(key, {}));
   const Credit credit = co_await enter();
   for (int looks = 0; looks < most_looks; ++looks) {
     Result<Outcome> outcome = co_await look(key, value);
@@ -87,12 +85,9 @@ Task<Result<ErdaClient::Outcome>> ErdaClient::look(ConstBytes key, Bytes value) 
   std::array<Bucket, neighbourhood> buckets;
   {  // A flow that waits for a buffer holds no other.
     const Buffer buffer = co_await buffers().take(neighbourhood_bytes);
-    const Status status =
+    REMORA_CO_TRY(
         co_await read(buffer, neighbourhood_bytes,
-                      {layout().index.address + home * sizeof(Bucket), layout().index.key});
-    if (!status.ok()) {
-      co_return status;
-    }
+                      {layout().index.address + home * sizeof(Bucket), layout().index.key}));
     std::memcpy(buckets.data(), buffer.bytes().data(), neighbourhood_bytes);
   }
   for (const Bucket& bucket : buckets) {
@@ -119,9 +114,7 @@ Task<Result<ErdaClient::Outcome>> ErdaClient::ask_and_look(ConstBytes key, Bytes
     co_return Status(Code::closed, "the server sent a malformed reply");
   }
   if (told->generation != layout().generation) {
-    if (Status status = co_await refresh(); !status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(co_await refresh());
   }
   co_return co_await read_versions(told->versions, told->sizes, key, value);
 }
@@ -162,16 +155,11 @@ Task<Result<ErdaClient::Outcome>> ErdaClient::read_version(std::uint64_t offset,
     }
     if (!reaches(offset, size)) {
       const std::uint64_t least = sizeof(object_format::Header);
-      if (Status status = co_await reach(offset, least); !status.ok()) {
-        co_return status;
-      }
+      REMORA_CO_TRY(co_await reach(offset, least));
       size = reaches(offset, size) ? size : least;  // a hint that leaves the segment is wrong
     }
     const Buffer buffer = co_await buffers().take(size);
-    const Status status = co_await read(buffer, size, in_pool(offset));
-    if (!status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(co_await read(buffer, size, in_pool(offset)));
     const std::uint64_t size_wanted = size_by_header(buffer.bytes());
     if (size_wanted > size) {
       size = size_wanted;

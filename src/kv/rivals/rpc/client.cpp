@@ -66,9 +66,7 @@ Task<Status> RpcClient::make_room(rpc::CallSlot& slot, std::size_t size_bytes) {
 }
 
 Task<Result<std::size_t>> RpcClient::get(ConstBytes key, Bytes value) {
-  if (Status status = check_sizes(key, {}); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(check_sizes(key, {}));
   const Credit credit = co_await enter();
   ValueReply head;
   {

@@ -90,9 +90,7 @@ Status RingWire::listen(const std::string& path, mode_t mode) {
 
 Task<Result<LinkId>> RingWire::connect(std::string path) {
   Completion<Result<LinkId>> outcome(runtime_);
-  if (Status started = start_connect(path, outcome); !started.ok()) {
-    co_return started;
-  }
+  REMORA_CO_TRY(start_connect(path, outcome));
   co_return co_await outcome;
 }
 

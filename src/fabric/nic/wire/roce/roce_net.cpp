@@ -121,22 +121,15 @@ Task<Result<std::unique_ptr<RoceNet>>> RoceNet::connect(Runtime& runtime, LinkOw
   REMORA_CO_TRY_RESULT(net, make(runtime, owner, options));
   REMORA_CO_TRY_RESULT(stream, connect_stream(to));
   if (options.tls) {
-    if (Status status = stream->connect_tls(*options.tls, options.tls_host); !status.ok()) {
-      co_return status;
-    }
+    REMORA_CO_TRY(stream->connect_tls(*options.tls, options.tls_host));
   }
   RoceNet& made = **net;
-  if (Status status = made.watch(stream->descriptor()); !status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(made.watch(stream->descriptor()));
   made.links_.push_back(std::make_unique<Peer>(std::move(stream).value(), runtime.now_ns()));
   runtime.arm(made.alarm_, runtime.after(options.handshake_ns));
   Completion<Status> outcome(runtime);
   made.outcome_ = &outcome;
-  const Status status = co_await outcome;
-  if (!status.ok()) {
-    co_return status;
-  }
+  REMORA_CO_TRY(co_await outcome);
   co_return std::move(net).value();
 }
 
