@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstdio>
 
 #include "base/check.h"
+#include "lab/measured/child.h"
 
 namespace remora::bench {
 namespace {
@@ -49,12 +49,7 @@ Result<std::vector<std::byte>> read_message(int from_child) {
   return message;
 }
 
-[[noreturn]] void run_child(pid_t parent, int core, const Child::Body& body,
-                            const ChildContext& context) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) {
-    _exit(1);
-  }
+int run_child(int core, const Child::Body& body, const ChildContext& context) {
   Status status = pin_to_core(core);
   if (status.ok()) {
     status = body(context);
@@ -62,7 +57,7 @@ Result<std::vector<std::byte>> read_message(int from_child) {
   if (!status.ok()) {
     fmt::print(stderr, "nic: the process on the other core: {}\n", status.message());
   }
-  _exit(status.ok() ? 0 : 1);
+  return status.ok() ? 0 : 1;
 }
 
 }  // namespace
@@ -111,19 +106,16 @@ Result<std::unique_ptr<Child>> Child::start(int core, const Body& body) {
   REMORA_TRY_RESULT(flags, SharedMemory::create(page_bytes));
   REMORA_TRY_RESULT(made, make_pipe());
   std::fflush(stdout);
-  const pid_t parent = getpid();
-  const pid_t process = fork();
-  if (process == 0) {
+  const Result<pid_t> process = lab::fork_child("the process on the other core", [&] {
     close(made->from_child);
-    run_child(parent, core, body, ChildContext(*flags, made->to_parent));
-  }
-  const int error = errno;
+    return run_child(core, body, ChildContext(*flags, made->to_parent));
+  });
   close(made->to_parent);
-  if (process < 0) {
+  if (!process.ok()) {
     close(made->from_child);
-    return os_failure("cannot start a process", error);
+    return process.status();
   }
-  std::unique_ptr<Child> child(new Child(process, std::move(flags).value()));
+  std::unique_ptr<Child> child(new Child(*process, std::move(flags).value()));
   Result<std::vector<std::byte>> message = read_message(made->from_child);
   close(made->from_child);
   REMORA_TRY(message.status());
@@ -140,8 +132,7 @@ Child::~Child() {
     }
     poll(nullptr, 0, 1);
   }
-  kill(process_, SIGKILL);
-  waitpid(process_, nullptr, 0);
+  lab::end_child(process_);
 }
 
 }  // namespace remora::bench

@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "bench/resp/transactions.h"
+#include "lab/measured/child.h"
 #include "runtime/poll_loop.h"
 #include "server/daemon.h"
 
@@ -110,20 +110,14 @@ void run_on(unsigned core) {
 }
 
 template <typename Body>
-pid_t start(Cores cores, const Body& body) {
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) {
-      std::_Exit(0);
-    }
+Result<pid_t> start(Cores cores, const Body& body) {
+  return lab::fork_child("a store", [&] {
     if (cores == Cores::apart) {
       run_on(server_core);
     }
     body();
-  }
-  return process;
+    return 0;
+  });
 }
 
 // User and system time of all its threads.
@@ -141,8 +135,8 @@ double cpu_seconds(pid_t process) {
 Result<std::unique_ptr<Contender>> Contender::redis(Keeping keeping, const std::string& folder,
                                                     Cores cores) {
   const std::uint16_t port = free_port();
-  std::unique_ptr<Contender> contender(
-      new Contender(start(cores, [&] { become_redis(keeping, folder, port); }), port, cores));
+  REMORA_TRY_RESULT(process, start(cores, [&] { become_redis(keeping, folder, port); }));
+  std::unique_ptr<Contender> contender(new Contender(*process, port, cores));
   REMORA_TRY(contender->await_answer());
   return contender;
 }
@@ -150,15 +144,14 @@ Result<std::unique_ptr<Contender>> Contender::redis(Keeping keeping, const std::
 Result<std::unique_ptr<Contender>> Contender::remora(Keeping keeping, const std::string& folder,
                                                      Cores cores) {
   const std::uint16_t port = free_port();
-  std::unique_ptr<Contender> contender(
-      new Contender(start(cores, [&] { serve(keeping, folder, port); }), port, cores));
+  REMORA_TRY_RESULT(process, start(cores, [&] { serve(keeping, folder, port); }));
+  std::unique_ptr<Contender> contender(new Contender(*process, port, cores));
   REMORA_TRY(contender->await_answer());
   return contender;
 }
 
 Contender::~Contender() {
-  ::kill(process_, SIGKILL);
-  ::waitpid(process_, nullptr, 0);
+  lab::end_child(process_);
 }
 
 Status Contender::await_answer() const {
