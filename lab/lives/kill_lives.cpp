@@ -257,7 +257,9 @@ Result<LifeReport> KillLives::live_and_kill() {
 
 Task<void> KillLives::flow(Way way, std::vector<Key*> keys, std::uint64_t seed) {
   Random random(seed);
-  while (wrong_.ok() && co_await step(way, *keys[random.below(keys.size())], random)) {
+  bool goes_on = true;
+  while (wrong_.ok() && goes_on) {
+    goes_on = co_await step(way, *keys[random.below(keys.size())], random);
   }
   // Whatever went wrong: the life is over.
   server_->kill();

@@ -180,8 +180,12 @@ class Making {
       const ConstBytes bytes = as_bytes(value);
       const std::uint64_t expires = kind == 3 ? loop_.wall_ms() + hour_ms : 0;
       Result<kv::LocalStore::Mark> mark = local.put(as_bytes(key), std::span(&bytes, 1), expires);
-      while (mark.code() == Code::no_space && (co_await local.room()).ok()) {
-        mark = local.put(as_bytes(key), std::span(&bytes, 1), expires);
+      Status room;
+      while (mark.code() == Code::no_space && room.ok()) {
+        room = co_await local.room();
+        if (room.ok()) {
+          mark = local.put(as_bytes(key), std::span(&bytes, 1), expires);
+        }
       }
       status = mark.status();
     }

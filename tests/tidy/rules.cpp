@@ -130,7 +130,7 @@ const std::vector<Exemption>& clock_exemptions() {
       {"src/pmem/file_", "commits in the background, since msync blocks"},
       {"src/pmem/dax_", "leaf back end"},
       {"src/block/", "leaf back end: blocking I/O needs a thread"},
-      {"src/fabric/nic/wire_", "leaf back ends: sockets and shared memory"},
+      {"src/fabric/nic/wire/", "leaf back ends: sockets and shared memory"},
       {"src/fabric/verbs/", "leaf back end: a device of the real world"},
       {"src/cli/", "chooses the world, so it may look at the real one"},
       {"bench/", "measures the real world"},
@@ -216,16 +216,15 @@ std::vector<Finding> check_sites(const Source& source) {
   return findings;
 }
 
-// From a question mark up to where its expression ends, at the same depth of brackets.
-std::vector<Finding> check_awaits(const Source& source) {
-  std::vector<Finding> findings;
-  if (!source.is_cpp()) {
-    return findings;
-  }
+namespace {
+
+// Awaits from a sign up to where its expression ends, at the same depth of brackets.
+void check_awaits_behind(const Source& source, std::string_view sign, const char* message,
+                         std::vector<Finding>& findings) {
   const std::string_view code = source.code;
-  for (std::size_t at = code.find('?'); at != code.npos; at = code.find('?', at + 1)) {
+  for (std::size_t at = code.find(sign); at != code.npos; at = code.find(sign, at + sign.size())) {
     int depth = 0;
-    std::size_t end = at + 1;
+    std::size_t end = at + sign.size();
     for (; end < code.size() && depth >= 0; ++end) {
       const char letter = code[end];
       depth += letter == '(' || letter == '{' || letter == '[' ? 1 : 0;
@@ -234,10 +233,26 @@ std::vector<Finding> check_awaits(const Source& source) {
         break;
       }
     }
-    const std::string_view branches = code.substr(at, end - at);
-    if (const std::size_t await = find_token(branches, "co_await"); await != branches.npos) {
-      findings.push_back({source.path, line_at(code, at + await),
-                          "co_await inside ?: is compiled wrongly by g++ 12: write an if"});
+    const std::string_view behind = code.substr(at, end - at);
+    const std::size_t await = find_token(behind, "co_await");
+    // `auto&& a = co_await b` declares a.
+    if (await != behind.npos && behind.substr(0, await).find(" = ") == behind.npos) {
+      findings.push_back({source.path, line_at(code, at + await), message});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> check_awaits(const Source& source) {
+  std::vector<Finding> findings;
+  if (source.is_cpp()) {
+    check_awaits_behind(source, "?",
+                        "co_await inside ?: is compiled wrongly by g++ 12: write an if", findings);
+    for (const char* sign : {"&&", "||"}) {
+      check_awaits_behind(source, sign,
+                          "co_await behind && or || is compiled wrongly by g++ 12: write an if",
+                          findings);
     }
   }
   return findings;

@@ -35,8 +35,8 @@ std::vector<Finding> check_text(const Source& source);
 // on: the crash world could then not mute that call by the caller's place.
 std::vector<Finding> check_sites(const Source& source);
 
-// Complains of `co_await` inside `?:`: g++ 12 destroys the value of the branch that was not taken,
-// or the other one twice.
+// Complains of `co_await` inside `?:`, or behind `&&` and `||`: g++ 12 destroys the value of the
+// branch that was not taken, or the other one twice.
 std::vector<Finding> check_awaits(const Source& source);
 
 }  // namespace remora::tidy

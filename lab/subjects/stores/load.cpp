@@ -144,8 +144,11 @@ Task<void> StoreLoad::change_here(kv::LocalStore& store, Random& random) {
              : witness_.asks_del(who, key, world_.loop().now_ns());
   Result<kv::LocalStore::Mark> mark =
       is_put ? store.put(as_bytes(key), std::span(&piece, 1)) : store.del(as_bytes(key));
-  if (mark.code() == Code::no_space && (co_await store.room()).ok()) {
-    mark = is_put ? store.put(as_bytes(key), std::span(&piece, 1)) : store.del(as_bytes(key));
+  if (mark.code() == Code::no_space) {
+    const Status room = co_await store.room();
+    if (room.ok()) {
+      mark = is_put ? store.put(as_bytes(key), std::span(&piece, 1)) : store.del(as_bytes(key));
+    }
   }
   Status status = mark.status();
   const bool waits = random.below(100) < plan_.persistent_percent;
