@@ -141,44 +141,6 @@ Status Server::listen(const RespOptions& options) {
   return door_.open(events_.descriptor(), listener_, 0);
 }
 
-// --- Turns ---
-
-bool Server::poll() {
-  const std::span<const epoll_event> ready = events_.take();
-  if (ready.empty()) {
-    return false;
-  }
-  const std::uint64_t begun_ns = runtime_.now_ns();
-  const std::uint64_t commands = counters_.all_commands();
-  handshakes_.turn_begins();
-  for (const epoll_event& event : ready) {
-    if (events_.is_for_others(event)) {
-      // For the loop's other pollers.
-    } else if (event.data.ptr == nullptr) {
-      accept_some();
-    } else if (auto& connection = *static_cast<Connection*>(event.data.ptr); !connection.dead) {
-      events_.serve(connection.seen, connections_.size());
-      connection.session.active_ns = begun_ns;
-      serve(connection, event.events);
-      count_kept(connection);
-    }
-  }
-  send_postponed();
-  if (!ended_.empty()) [[unlikely]] {
-    close_ended();
-  }
-  const std::uint64_t now_ns = runtime_.now_ns();
-  latency_.record(now_ns - begun_ns, counters_.all_commands() - commands);
-  if (executor_.rates().is_due(now_ns)) [[unlikely]] {
-    executor_.rates().look(now_ns, executor_.counts());
-  }
-  held_.see_to();
-  if (!graves_.empty()) {
-    bury();
-  }
-  return true;
-}
-
 // --- Clients come and go ---
 
 void Server::accept_some() {
@@ -313,21 +275,6 @@ void Server::trim() {
   ++trims_;
   spares_.clear();
   (void)::malloc_trim(0);
-}
-
-// What it keeps is counted. Above what all may, those go that keep most: never in the middle of a
-// request of theirs.
-void Server::count_kept(Connection& connection) {
-  const std::size_t bytes = connection.dead ? 0 : connection.kept_bytes();
-  if (bytes == connection.counted) [[likely]] {
-    return;
-  }
-  kept_ += bytes - connection.counted;
-  connection.counted = bytes;
-  while (kept_ > most_kept_) {
-    close(
-        **std::ranges::max_element(connections_, {}, [](const auto& one) { return one->counted; }));
-  }
 }
 
 }  // namespace remora::resp

@@ -181,7 +181,7 @@ class Server final : public Poller, private Desk {
   void look_again() override { events_.look_again(); }
   std::size_t connected() const override { return connections_.size(); }
 
-  // server_serve.cpp: one connection.
+  // server_serve.cpp: a turn, and one connection in it.
   void serve(Connection& connection, std::uint32_t events);
   void read(Connection& connection);
   // Runs the requests in `bytes` and returns how many bytes they had.
