@@ -98,7 +98,7 @@ void DoubtFinder::find(const TwoImages& images, const Inbound& inbound, const Pl
   out.words.clear();
   out.lines.clear();
   out.candidates.clear();
-  out.settled.clear();
+  out.certain.clear();
   gather(images, inbound, platform.domain == Domain::dmp);
   Snapshots left = snapshots_;
   arrivals_left_ = arrivals_;
@@ -220,7 +220,7 @@ void DoubtFinder::close_word(WordIndex word, Doubt& out) {
   const auto kept = std::find_if(values_.begin(), values_.end(), newest);
   if (values_.size() == 1) {
     if (platform_.domain == Domain::wsp && newest_ != images_->visible_word(word)) {
-      out.settled.push_back(SettledWord{.word = word, .value = newest_});
+      out.certain.push_back(CertainWord{.word = word, .value = newest_});
     }
     return;
   }

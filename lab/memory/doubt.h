@@ -50,7 +50,7 @@ struct LineInDoubt {
   std::uint32_t snapshots = 0;  // versions besides the durable and the visible one
 };
 
-struct SettledWord {
+struct CertainWord {
   WordIndex word = 0;
   std::uint64_t value = 0;
 };
@@ -62,7 +62,7 @@ struct Doubt {
   std::vector<Candidate> candidates;
   // Words that are certain, and yet differ from the image that the domain keeps (`wsp`:
   // acknowledged and not placed).
-  std::vector<SettledWord> settled;
+  std::vector<CertainWord> certain;
 
   std::span<const Candidate> of(const WordInDoubt& word) const {
     return std::span(candidates).subspan(word.first, word.count);

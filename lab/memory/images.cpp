@@ -39,8 +39,8 @@ void Images::take(const CrashMemory& memory, Random random) {
   const ConstBytes certain = memory.kept();
   image_.resize(certain.size());
   std::memcpy(image_.data(), certain.data(), certain.size());
-  for (const SettledWord& settled : doubt_.settled) {
-    store(image_.data() + std::size_t{settled.word} * word_bytes, settled.value);
+  for (const CertainWord& one : doubt_.certain) {
+    store(image_.data() + std::size_t{one.word} * word_bytes, one.value);
   }
   choice_.assign(doubt_.words.size(), 0);
   const std::uint64_t limit = std::max<std::uint64_t>(limits_.exhaustive, 1);

@@ -54,9 +54,9 @@ struct TestWorld {
         return values;
       }
     }
-    for (const SettledWord& settled : doubt.settled) {
-      if (settled.word == word) {
-        return {settled.value};
+    for (const CertainWord& certain : doubt.certain) {
+      if (certain.word == word) {
+        return {certain.value};
       }
     }
     return {load<std::uint64_t>(memory.kept().data() + word * word_bytes)};

@@ -59,7 +59,7 @@ std::string command_of(const FiguresArguments& arguments) {
   return command;
 }
 
-Status settle(FiguresArguments& arguments) {
+Status take_settings(FiguresArguments& arguments) {
   for (const std::string& setting : arguments.settings) {
     REMORA_TRY_RESULT(knob, parse_knob(setting));
     if (knob->values.size() != 1) {
@@ -72,8 +72,8 @@ Status settle(FiguresArguments& arguments) {
 }
 
 int run_figures(FiguresArguments arguments) {
-  if (const Status settled = settle(arguments); !settled.ok()) {
-    return fail(settled);
+  if (const Status taken = take_settings(arguments); !taken.ok()) {
+    return fail(taken);
   }
   const Result<figures::Library> library = figures::Library::built_in();
   if (!library.ok()) {

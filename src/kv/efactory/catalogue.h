@@ -346,9 +346,9 @@ class Catalogue {
     std::uint64_t sequence = 0;
   };
   // Leaves of what was found what counts, and makes that so on the medium.
-  Status settle_recovered(std::vector<Recovered>& found);
+  Status keep_what_counts(std::vector<Recovered>& found);
   std::uint64_t end_of_kept(const std::vector<Recovered>& found, std::uint64_t settled) const;
-  Status settle_one(const Object& object, bool counts);
+  Status keep_or_drop(const Object& object, bool counts);
   // What speaks for a version that recovery finds.
   enum class Standing : std::uint8_t {
     none,      // its value never came

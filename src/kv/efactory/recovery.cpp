@@ -29,7 +29,7 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
                    });
   REMORA_TRY(log.status());
   catalogue->take_log(std::move(log).value());
-  REMORA_TRY(catalogue->settle_recovered(found));
+  REMORA_TRY(catalogue->keep_what_counts(found));
   std::array<Tag, windows_ahead> tags;
   for (std::size_t i = 0; i < found.size() + windows_ahead; ++i) {
     Tag& tag = tags[i % windows_ahead];
@@ -83,7 +83,7 @@ Catalogue::Standing Catalogue::standing(const Object& object) const {
 
 // What a cut has left is a prefix of what was written (kv/log/kept_prefix.h); what came behind its
 // end is none of it, for good. From then on all that is left is settled.
-Status Catalogue::settle_recovered(std::vector<Recovered>& found) {
+Status Catalogue::keep_what_counts(std::vector<Recovered>& found) {
   const std::uint64_t settled = std::max(log_->settled(), log_->cleared());
   sequence_ = settled;
   for (const Recovered& one : found) {
@@ -96,7 +96,7 @@ Status Catalogue::settle_recovered(std::vector<Recovered>& found) {
     };
     for (const Recovered& one : found) {
       if (one.sequence > settled) {
-        REMORA_TRY(settle_one(log_->at(one.offset), one.sequence < end || takes_later(one)));
+        REMORA_TRY(keep_or_drop(log_->at(one.offset), one.sequence < end || takes_later(one)));
       }
     }
     REMORA_TRY(host_.region().wait(drain_to_settle(host_)));
@@ -131,7 +131,7 @@ std::uint64_t Catalogue::end_of_kept(const std::vector<Recovered>& found,
 }
 
 // A process that was killed may have left what counts in the processor's caches.
-Status Catalogue::settle_one(const Object& object, bool counts) {
+Status Catalogue::keep_or_drop(const Object& object, bool counts) {
   if (counts) {
     return host_.faults().planted(faults::recovery_trusts_caches)
                ? Status()

@@ -71,7 +71,7 @@ class Surveyor {
     if (!survey_.has_store) {
       survey_.findings.clear();
     }
-    settle();
+    sum_up();
     return std::move(survey_);
   }
 
@@ -321,7 +321,7 @@ class Surveyor {
     }
   }
 
-  void settle() {
+  void sum_up() {
     std::ranges::stable_sort(survey_.findings, {}, [](const Finding& finding) {
       return std::pair(finding.what, finding.place);
     });

@@ -286,7 +286,7 @@ Task<Status> Cleaner::move_if_needed(Object object) {
   if (co_await is_superseded(object)) {
     co_return Status();
   }
-  REMORA_CO_TRY(co_await settle(object));
+  REMORA_CO_TRY(co_await decide(object));
   if (object.invalid()) {
     co_return Status();
   }
@@ -322,7 +322,7 @@ bool Cleaner::is_in_list(const Object& object) const {
 }
 
 // Until it is durable, or marked invalid.
-Task<Status> Cleaner::settle(Object object) {
+Task<Status> Cleaner::decide(Object object) {
   while (!object.durable() && !object.invalid()) {
     if (Versions::is_whole(object, background_)) {
       const Ticket ticket = Versions::persist(object, background_);

@@ -64,7 +64,7 @@ class Cleaner {
   Task<Status> look_at(Offset offset);
   Task<Status> move_if_needed(Object object);
   bool is_in_list(const Object& object) const;
-  Task<Status> settle(Object object);
+  Task<Status> decide(Object object);
   Task<bool> is_superseded(Object object);
   Task<Status> move(Object object);
   void lead_to_copy(const Object& object, const Object& copy);
