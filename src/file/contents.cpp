@@ -165,9 +165,6 @@ Outcome<Written> Contents::write(const Caller& caller, Live& live, std::uint64_t
   REMORA_FILE_TRY(strip(caller, live));
   const std::uint64_t end = offset + from.size();
   const bool leaves_gap = offset > live.size && !core_.planted(faults::added_not_zeroed);
-  if (leaves_gap) {
-    REMORA_FILE_TRY(zero(live, live.size, offset));
-  }
   Region& region = core_.pool().region();
   int failure = 0;
   std::uint64_t at = offset;
@@ -203,6 +200,11 @@ Outcome<Written> Contents::write(const Caller& caller, Live& live, std::uint64_t
   }
   if (at == offset) {
     return Errno{failure};
+  }
+  // Not before there was room: where a truncate is lost with the power, the bytes behind its end
+  // are the file's again, and a write that failed has not changed them.
+  if (leaves_gap) {
+    REMORA_FILE_TRY(zero(live, live.size, offset));
   }
   live.dirty = live.dirty || at > live.size;
   live.size = std::max(live.size, at);

@@ -14,7 +14,7 @@ constexpr std::uint64_t runs_in_quiet = 4;
 constexpr std::uint64_t runs_to_notice = 10;
 #else
 constexpr bool is_slow = false;
-constexpr std::uint64_t runs_in_quiet = 20;
+constexpr std::uint64_t runs_in_quiet = 24;
 constexpr std::uint64_t runs_to_notice = 1500;
 #endif
 
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(files, FilePlantedBug, testing::ValuesIn(file_bugs()),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(FileMutants, every_persist_call_is_missed) {
   // Page media have open seeds (docs/files.md), which would be taken for what a mutant does.
-  CampaignOptions on_lines = options(120);
+  CampaignOptions on_lines = options(600);
   on_lines.settings.granularity = Granularity::cache_line;
   const MutantReport report = run_mutants(FileSubject(), on_lines);
   for (const CrashViolation& found : report.unmuted_violations) {
