@@ -29,8 +29,8 @@ const std::vector<const CrashSubject*>& subjects() {
     return all;
   }();
   static const std::vector<const CrashSubject*> list = [] {
-    std::vector<const CrashSubject*> all = {&pool, &log, &files, &expiry, &wflush_rpc_subject(),
-                                            &w_rflush_rpc_subject()};
+    std::vector<const CrashSubject*> all = {
+        &pool, &log, &files, &expiry, &wflush_rpc_subject(), &w_rflush_rpc_subject()};
     for (const StoreSubject& store : stores) {
       all.push_back(&store);
     }
@@ -57,7 +57,10 @@ Result<const CrashSubject*> find_subject(std::string_view name) {
 }
 
 bool is_answered_for(const SiteKey& site) {
-  return is_scaffolding(site.file) ||
+  // What the simulated devices do for a FLUSH or a WRITE that was posted: its poster answers for
+  // it.
+  const bool is_of_a_device = site.file.find("lab/world/") != std::string::npos;
+  return is_of_a_device || is_scaffolding(site.file) ||
          std::ranges::any_of(subjects(),
                              [&site](const CrashSubject* subject) { return subject->owns(site); });
 }
