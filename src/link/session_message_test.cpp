@@ -131,7 +131,7 @@ TEST(SessionMessage, refuses_what_is_out_of_bounds) {
   const std::vector<std::vector<std::byte>> wrong = {
       changed([](Message& message) { message.magic[0] = 'X'; }),
       changed([](Message& message) { message.kind = 0; }),
-      changed([](Message& message) { message.kind = 10; }),
+      changed([](Message& message) { message.kind = 11; }),
       changed([](Message& message) { message.code = 1; }),
       changed([](Message& message) { message.kind = 5; }),
       changed([](Message& message) { message.kind = 5, message.code = 200; }),

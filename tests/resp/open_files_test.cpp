@@ -87,7 +87,7 @@ TEST_F(OpenFiles, few_are_shared_with_native_clients) {
   const Outcome put = ask({"put", "key", "value"});
   EXPECT_EQ(put.out, "visible\n") << put.err;
   const Outcome get = ask({"get", "key"});
-  EXPECT_EQ(get.out, "value\n") << get.err;
+  EXPECT_EQ(get.out, "value") << get.err;
   // It sleeps, with all of them there, when it has done what they left it to do.
   constexpr int looks = 50;
   bool sleeps = false;

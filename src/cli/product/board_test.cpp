@@ -50,7 +50,7 @@ TEST(Board, shows_rates_of_what_grows_and_of_nothing_else) {
   Board board;
   board.add(facts_at(1000, 100, 10));
   EXPECT_EQ(line_with(board.draw(plain, Paint()), "Redis commands"),
-            "Redis commands" + std::string(14, ' ') + "         100" + std::string(40, ' '));
+            "Redis commands" + std::string(14, ' ') + "         100" + std::string(13, ' '));
   board.add(facts_at(3000, 3100, 500));
   const std::string text = board.draw(plain, Paint());
   EXPECT_THAT(line_with(text, "Redis commands"), HasSubstr("       3,100     1.50 k  "));

@@ -22,11 +22,12 @@ Result<std::unique_ptr<Catalogue>> Catalogue::recover(const Host& host, Pool& po
   std::unique_ptr<Catalogue> catalogue(new Catalogue(host, pool, options));
   std::vector<Recovered> found;
   // The visitor is called while the log is made, so it keeps to what it is handed.
-  Result<std::unique_ptr<Log>> log =
-      Log::recover(host, pool, {.engine = "efactory", .accept_damage = options.accept_damage},
-                   [&](const Object& object) {
-                     found.push_back({object.offset(), object.sequence()});
-                   });
+  Result<std::unique_ptr<Log>> log = Log::recover(
+      host, pool,
+      {.engine = "efactory", .accept_damage = options.accept_damage, .is_all_of_store = true},
+      [&](const Object& object) {
+        found.push_back({object.offset(), object.sequence()});
+      });
   REMORA_TRY(log.status());
   catalogue->take_log(std::move(log).value());
   REMORA_TRY(catalogue->keep_what_counts(found));

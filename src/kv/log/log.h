@@ -58,6 +58,9 @@ struct LogOptions {
   std::uint64_t segment_bytes = 0;  // of a new store; 0: by the size of the pool
   // Recovery goes on behind damage. A log in which there is some takes no changes.
   bool accept_damage = false;
+  // Whether the store has nothing in the pool but its log: what the superblock does not lead to is
+  // damage then. Nothing leaks at a power cut, so it is a superblock that is older than the pool.
+  bool is_all_of_store = false;
 };
 
 // What recovery could not read, though it was persistent.
@@ -322,6 +325,7 @@ class Log {
     return data_pool_ + (pool == DataPool::next ? 1 : 0);
   }
 
+  Status look_for_more(bool accept_damage);
   Status load_segments(const store_format::Head& head, bool accept_damage);
   Segment slot_at(std::uint32_t slot) const;
   void add_segment(const Segment& segment, std::uint64_t first_live);

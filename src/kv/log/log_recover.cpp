@@ -115,6 +115,9 @@ Result<std::unique_ptr<Log>> Log::recover(const Host& host, Pool& pool, const Lo
   }
   std::unique_ptr<Log> log(new Log(host, pool, *superblock, *head));
   REMORA_TRY(log->load_segments(*head, options.accept_damage));
+  if (options.is_all_of_store) {
+    REMORA_TRY(log->look_for_more(options.accept_damage));
+  }
   const bool has_old_states = head->version < store_format::oldest_marked;
   if (has_old_states) {
     REMORA_TRY(log->upgrade(head->version));  // they are read in the new form
@@ -213,6 +216,21 @@ Status Log::load_segments(const Head& head, bool accept_damage) {
   }
   beside_bytes_ = static_cast<std::int64_t>(pool_.room(Account::store).held_bytes - held_bytes_);
   share_pool();
+  return Status();
+}
+
+// Nothing leaks at a power cut: a segment and its slot are one record, and so are their ends.
+Status Log::look_for_more(bool accept_damage) {
+  const std::uint64_t led_to = 1 + segments_.size() + dead_.size();
+  const AccountsUsage accounts = pool_.usage().accounts;
+  if (!damage_.empty() ||
+      accounts[static_cast<std::size_t>(Account::store)].object_count == led_to) {
+    return Status();
+  }
+  if (!accept_damage) {
+    return damaged("the superblock of the store is older than the pool, which holds more of it");
+  }
+  damage_.push_back({0, superblock_, sizeof(Head)});
   return Status();
 }
 

@@ -157,6 +157,7 @@ class Surveyor {
       cleared_ = marks.cleared;
     }
     std::uint64_t total = store_format::sum_of(marks);
+    std::uint64_t led_to = 1;
     for (std::uint32_t i = 0; i < head.slot_count; ++i) {
       const Offset place = store_format::slot_place(superblock, i);
       const Slot slot = load<Slot>(place);
@@ -164,15 +165,24 @@ class Surveyor {
         continue;
       }
       total += store_format::sum_of(i, slot);
+      ++led_to;
       take_slot(place, slot, marks);
     }
     if (!is_old_ && total != marks.total) {
       find(Finding::What::superblock, superblock + store_format::marks_begin, sizeof(Marks),
            "the table of segments in the store's superblock fails its check");
     }
+    if (pool_ != nullptr && !survey_.unverified && objects_of_store() > led_to) {
+      find(Finding::What::superblock, superblock, sizeof(Head),
+           "the superblock of the store is older than the pool, which holds more of it");
+    }
     std::erase_if(segments_,
                   [](const auto& entry) { return entry.second.capacity_bytes < sizeof(Header); });
     survey_.segments = segments_.size();
+  }
+
+  std::uint64_t objects_of_store() const {
+    return pool_->usage().accounts[static_cast<std::size_t>(Account::store)].object_count;
   }
 
   void take_slot(Offset place, const Slot& slot, const Marks& marks) {
