@@ -344,14 +344,15 @@ TEST_P(ExtendRegion, a_file_that_ends_within_a_page_becomes_larger_too) {
 TEST_P(ExtendRegion, others_store_and_commit_meanwhile) {
   std::atomic<bool> ended = false;
   std::thread other([&] {
-    for (std::uint64_t i = 0; !ended; ++i) {
+    std::uint64_t i = 0;
+    do {  // once at least, however late it begins
       const Bytes all = region_->bytes();
-      std::byte* const at = all.data() + i * cache_line_bytes % all.size();
+      std::byte* const at = all.data() + i++ * cache_line_bytes % all.size();
       *at = std::byte{'o'};
       if (!region_->wait(region_->persist(ConstBytes(at, 1))).ok()) {
         return;
       }
-    }
+    } while (!ended);
   });
   for (std::uint64_t size = 2 * region_bytes; size <= 32 * region_bytes; size *= 2) {
     EXPECT_TRUE(file_->extend(size).ok());
