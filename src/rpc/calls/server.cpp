@@ -150,8 +150,8 @@ Task<void> CallServer::attach(SessionId client, std::uint32_t call, AttachReques
   if (reply.ok()) {
     rpc_->answer(client, call, {}, object_bytes(*reply));
   } else {
-    const std::string_view why = reply.status().message();
-    rpc_->answer(client, call, {.code = reply.code()}, as_bytes(why));
+    const Status why = reply.status();
+    rpc_->answer(client, call, {.code = why.code()}, as_bytes(why.message()));
   }
 }
 
