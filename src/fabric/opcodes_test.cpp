@@ -13,7 +13,8 @@ namespace {
 const char* why_not(Opcode opcode, Transport transport) {
   std::array<std::byte, word_bytes> word{};
   const Sge piece = {word.data(), word_bytes, 1};
-  const std::span<const Sge> pieces(&piece, is_flush(opcode) ? 0 : 1);
+  const bool has_row = static_cast<std::size_t>(opcode) < opcode_rows.size();
+  const std::span<const Sge> pieces(&piece, has_row && is_flush(opcode) ? 0 : 1);
   return why_not_post({.opcode = opcode, .pieces = pieces}, {.transport = transport});
 }
 
